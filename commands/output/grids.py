@@ -38,8 +38,8 @@ class Grid(Struct, frozen=True):
         if not self.unprinted:
             return self
         at = [at for at, column in enumerate(self.columns) if column not in self.unprinted]
-        rows = [tuple(row[each] for each in at) for row in self.rows]
-        return Grid(self.title, tuple(self.columns[each] for each in at), rows, self.empty)
+        rows = [tuple(row[index] for index in at) for row in self.rows]
+        return Grid(self.title, tuple(self.columns[index] for index in at), rows, self.empty)
 
     @property
     def heading(self) -> str:

@@ -23,8 +23,13 @@ def quorum_grids(view: ClusterView, _target: str) -> list[Grid]:
         ("committed", end_of(quorum)),
     ]
     rows: list[tuple[Cell, ...]] = [
-        (each.id, each.role, each.state, *(n if n >= 0 else None for n in (each.end, each.behind)))
-        for each in members(view.state, metadata)
+        (
+            member.id,
+            member.role,
+            member.state,
+            *(n if n >= 0 else None for n in (member.end, member.behind)),
+        )
+        for member in members(view.state, metadata)
     ]
     return [
         Grid("quorum", ("WHAT", "VALUE"), status),
@@ -44,7 +49,7 @@ def metadata_grids(view: ClusterView, path: str) -> list[Grid]:
         raise BadWord(f"there is no '{path}' in the metadata{nearest(path, metadata.paths())}")
     names = sorted(node.children, key=natural_key)
     below = (metadata.node(f"{path.rstrip('/')}/{name}") for name in names)
-    rows = [_node_row(each) for each in (node, *below) if each is not None]
+    rows = [_node_row(entry) for entry in (node, *below) if entry is not None]
     columns = ("NODE", "NODES BELOW", "RECORDS", "LAST OFFSET", "DATA")
     return [Grid(f"metadata {path}, committed {end_of(quorum)}", columns, rows)]
 

@@ -50,15 +50,17 @@ def as_plain(imported: Imported) -> dict[str, Any]:
         "partitions": image.partition_count,
         "groups": len(image.groups),
         "sources": [
-            {"source": each.source, "format": each.format, "notes": list(each.notes)}
-            for each in imported.readings
+            {"source": reading.source, "format": reading.format, "notes": list(reading.notes)}
+            for reading in imported.readings
         ],
         "contradictions": [
             {
-                "what": each.what,
-                "values": [{"source": source, "value": value} for source, value in each.values],
+                "what": contradiction.what,
+                "values": [
+                    {"source": source, "value": value} for source, value in contradiction.values
+                ],
             }
-            for each in imported.contradictions
+            for contradiction in imported.contradictions
         ],
-        "assumed": [str(each) for each in imported.assumed],
+        "assumed": [str(assumption) for assumption in imported.assumed],
     }

@@ -9,7 +9,7 @@ from sessions.postmortem.what_if import WhatIf, basis, sentences
 from sessions.text import clean
 
 
-def lines(incident: Incident, found: Sequence[WhatIf] = ()) -> Iterator[str]:
+def lines(incident: Incident, what_ifs: Sequence[WhatIf] = ()) -> Iterator[str]:
     """What was read, the verdict, one line for each entry of the timeline, and for each change."""
     yield (
         f"Kafka {incident.release}, {incident.mode}: {amount(incident)}, "
@@ -20,7 +20,7 @@ def lines(incident: Incident, found: Sequence[WhatIf] = ()) -> Iterator[str]:
     for entry in incident.timeline.entries:
         because = f" ({entry.because})" if entry.because else ""
         yield clean(f"{time_text(entry.time_us)}  {entry.what}{because}")
-    if found:
+    if what_ifs:
         yield ""
-        yield from map(clean, basis(found))
-        yield from (clean(sentence) for each in found for sentence in sentences(each))
+        yield from map(clean, basis(what_ifs))
+        yield from (clean(sentence) for what_if in what_ifs for sentence in sentences(what_if))

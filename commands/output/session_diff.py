@@ -15,15 +15,15 @@ ROWS_MAX: Final = 200
 """Further values are counted but not shown; JSON has all of them."""
 
 
-def as_plain(found: Comparison) -> dict[str, Any]:
+def as_plain(comparison: Comparison) -> dict[str, Any]:
     """Return the comparison as plain data."""
-    difference = found.difference
+    difference = comparison.difference
     return {
-        "first": str(found.first),
-        "second": str(found.second),
-        "same": found.same,
-        "asked": msgspec.to_builtins(found.asked),
-        "events": found.events,
+        "first": str(comparison.first),
+        "second": str(comparison.second),
+        "same": comparison.same,
+        "asked": msgspec.to_builtins(comparison.asked),
+        "events": comparison.events,
         "difference": None
         if difference is None
         else {
@@ -31,7 +31,7 @@ def as_plain(found: Comparison) -> dict[str, Any]:
             "first": _plain_event(difference.recorded),
             "second": _plain_event(difference.again),
         },
-        "state": msgspec.to_builtins(found.state),
+        "state": msgspec.to_builtins(comparison.state),
     }
 
 
@@ -42,28 +42,28 @@ def _plain_event(event: Event | None) -> dict[str, Any] | None:
     return {"type": type(event).__name__, **msgspec.to_builtins(fields)}
 
 
-def told(found: Comparison) -> list[Grid]:
+def told(comparison: Comparison) -> list[Grid]:
     """Return the comparison as tables, the first with only a sentence as its title."""
-    difference = found.difference
-    tables = [Grid(_sentence(found), (), [], empty="")]
-    if found.asked:
-        tables.append(_table("asked", found.asked))
+    difference = comparison.difference
+    tables = [Grid(_sentence(comparison), (), [], empty="")]
+    if comparison.asked:
+        tables.append(_table("asked", comparison.asked))
     if difference is not None:
         tables.append(_events(difference.seq, difference.recorded, difference.again))
         title = f"state after event {difference.seq:,}"
-        if len(found.state) > ROWS_MAX:
-            title += f" ({ROWS_MAX} of {len(found.state):,} values that differ)"
-        tables.append(_table(title, found.state[:ROWS_MAX], empty="no difference"))
+        if len(comparison.state) > ROWS_MAX:
+            title += f" ({ROWS_MAX} of {len(comparison.state):,} values that differ)"
+        tables.append(_table(title, comparison.state[:ROWS_MAX], empty="no difference"))
     return tables
 
 
-def _sentence(found: Comparison) -> str:
-    both = f"{found.first} and {found.second}"
-    if found.difference is not None:
-        seq = found.difference.seq
+def _sentence(comparison: Comparison) -> str:
+    both = f"{comparison.first} and {comparison.second}"
+    if comparison.difference is not None:
+        seq = comparison.difference.seq
         return f"{both} are the same up to event {seq - 1:,}; event {seq:,} differs"
-    also = ", although the statements differ" if found.asked else ""
-    return f"{both}: all {found.events:,} events are the same{also}"
+    also = ", although the statements differ" if comparison.asked else ""
+    return f"{both}: all {comparison.events:,} events are the same{also}"
 
 
 def _table(title: str, changes: list[Change], empty: str = "none") -> Grid:
@@ -83,12 +83,12 @@ def _cell(value: object) -> Cell:
 def _events(seq: int, first: Event | None, second: Event | None) -> Grid:
     """Return the two events field by field, including the fields that are the same."""
     plain = [_plain_event(event) or {"type": "no such event"} for event in (first, second)]
-    for each in plain:
-        if "time_us" in each:
-            each["time_us"] = clock(each["time_us"])
-    names = list(dict.fromkeys(name for each in plain for name in each if name != "seq"))
+    for fields in plain:
+        if "time_us" in fields:
+            fields["time_us"] = clock(fields["time_us"])
+    names = list(dict.fromkeys(name for fields in plain for name in fields if name != "seq"))
     rows: list[tuple[Cell, ...]] = [
-        (name.replace("time_us", "time"), *(_cell(each.get(name)) for each in plain))
+        (name.replace("time_us", "time"), *(_cell(fields.get(name)) for fields in plain))
         for name in names
     ]
     return Grid(f"event {seq:,}", ("FIELD", "FIRST", "SECOND"), rows)

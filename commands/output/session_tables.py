@@ -25,7 +25,7 @@ def listing(folder: Path) -> Grid:
     Raises:
         SessionError: there is no such folder.
     """
-    rows = [_row(each) for each in list_sessions(folder)]
+    rows = [_row(session) for session in list_sessions(folder)]
     return Grid(f"sessions in {folder}", COLUMNS, rows, empty=f"none (files named *{SUFFIX})")
 
 
@@ -35,9 +35,9 @@ def listed_plain(folder: Path) -> list[dict[str, Any]]:
     Raises:
         SessionError: there is no such folder.
     """
-    found = list_sessions(folder)
-    rows = Grid("", COLUMNS, [_row(each) for each in found]).plain()
-    return [row | _more(each) for row, each in zip(rows, found, strict=True)]
+    sessions = list_sessions(folder)
+    rows = Grid("", COLUMNS, [_row(session) for session in sessions]).plain()
+    return [row | _more(session) for row, session in zip(rows, sessions, strict=True)]
 
 
 def _more(listed: Listed) -> dict[str, Any]:
@@ -94,21 +94,21 @@ def described_plain(session: SessionFile) -> dict[str, Any]:
         "outcome": None if outcome is None else msgspec.to_builtins(outcome),
         "inputs": [
             {
-                "seq": each.seq,
-                "time_ms": each.time_us // 1_000,
-                "line": each.line,
-                "text": each.text,
+                "seq": statement.seq,
+                "time_ms": statement.time_us // 1_000,
+                "line": statement.line,
+                "text": statement.text,
             }
-            for each in session.inputs()
+            for statement in session.inputs()
         ],
         "bookmarks": [
             {
-                "seq": each.seq,
-                "time_ms": each.time_us // 1_000,
-                "name": each.name,
-                "note": each.note,
+                "seq": bookmark.seq,
+                "time_ms": bookmark.time_us // 1_000,
+                "name": bookmark.name,
+                "note": bookmark.note,
             }
-            for each in session.bookmarks()
+            for bookmark in session.bookmarks()
         ],
     }
 
@@ -119,11 +119,13 @@ def described(session: SessionFile) -> list[Grid]:
     replay.seek_seq(session.last_seq)
     tables = [Grid(str(session.path), ("WHAT", "VALUE"), _described_rows(session))]
     inputs: list[tuple[Cell, ...]] = [
-        (each.seq, clock(each.time_us), each.line or None, each.text) for each in session.inputs()
+        (statement.seq, clock(statement.time_us), statement.line or None, statement.text)
+        for statement in session.inputs()
     ]
     tables.append(Grid("statements", ("EVENT", "TIME", "LINE", "STATEMENT"), inputs))
     bookmarks: list[tuple[Cell, ...]] = [
-        (each.seq, clock(each.time_us), each.name, each.note) for each in session.bookmarks()
+        (bookmark.seq, clock(bookmark.time_us), bookmark.name, bookmark.note)
+        for bookmark in session.bookmarks()
     ]
     if bookmarks:
         tables.append(Grid("bookmarks", ("EVENT", "TIME", "NAME", "NOTE"), bookmarks))

@@ -89,7 +89,7 @@ def _partitions(view: ClusterView, topic: str) -> list[Grid]:
     metadata = MetadataReader().at(view.state)
     eligible = () if metadata is None else ("ELR",)
     columns = ("PARTITION", "STATE", "LEADER", "EPOCH", "REPLICAS", "ISR", "OSR", *eligible)
-    rows = [_partition_row(view, metadata, each) for each in partitions]
+    rows = [_partition_row(view, metadata, partition) for partition in partitions]
     return [Grid("partitions", (*columns, "HW", "LEO", "STATUS"), rows)]
 
 
@@ -116,7 +116,11 @@ def _partition_row(
 def _replicas(view: ClusterView, target: str) -> list[Grid]:
     names = [target] if target in view.state.partitions else []
     if not names:
-        names = [each.name for each in view.state.partitions.values() if target in ("", each.topic)]
+        names = [
+            partition.name
+            for partition in view.state.partitions.values()
+            if target in ("", partition.topic)
+        ]
     if not names and target:
         _known_partition(view, target)
     partitions = [view.state.partitions[name] for name in names]
@@ -155,11 +159,11 @@ def _topics(view: ClusterView, _target: str) -> list[Grid]:
     rows: list[tuple[Cell, ...]] = [
         (
             topic,
-            len(each),
-            max(len(partition.replicas) for partition in each),
+            len(of_topic),
+            max(len(partition.replicas) for partition in of_topic),
             [f"{k}={v}" for k, v in sorted(view.state.topic_configs.get(topic, {}).items())],
         )
-        for topic, each in sorted(partitions.items())
+        for topic, of_topic in sorted(partitions.items())
     ]
     return [Grid("topics", ("TOPIC", "PARTITIONS", "REPLICAS", "CONFIG"), rows)]
 
@@ -221,18 +225,18 @@ def _clients(view: ClusterView, _target: str) -> list[Grid]:
     now_us = view.state.time_us
     rows: list[tuple[Cell, ...]] = [
         (
-            each.client,
-            library_of(each),
-            each.address,
-            each.broker,
-            f"{each.api} {each.api_version}" if each.api else "",
-            each.requests,
-            each.requests_per_second(now_us),
-            [f"{name} x{count}" for name, count in each.errors.items()],
-            each.group,
-            lag_of(view, each),
+            connection.client,
+            library_of(connection),
+            connection.address,
+            connection.broker,
+            f"{connection.api} {connection.api_version}" if connection.api else "",
+            connection.requests,
+            connection.requests_per_second(now_us),
+            [f"{name} x{count}" for name, count in connection.errors.items()],
+            connection.group,
+            lag_of(view, connection),
         )
-        for each in view.state.connections.values()
+        for connection in view.state.connections.values()
     ]
     columns = ("CLIENT", "LIBRARY", "ADDRESS", "BROKER", "LAST REQUEST", "REQUESTS", "PER SECOND")
     return [Grid("clients", (*columns, "ERRORS", "GROUP", "LAG"), rows, empty="none is connected")]
@@ -280,17 +284,17 @@ def _audit(view: ClusterView, _target: str) -> list[Grid]:
         for seq, name, tp, detail, known in state.invariants
     ]
     counts: list[tuple[Cell, ...]] = [(state.acked, *totals.values(), len(violated))]
-    found = [
+    tables = [
         Grid("audit", ("ACKED", *(kind.upper() for kind in kinds), "INVARIANTS_VIOLATED"), counts)
     ]
     if rows:
-        found.append(
+        tables.append(
             Grid("records", ("WHAT", "PARTITION", "OFFSET", "VALUE"), sorted(rows, key=str))
         )
     if violated:
         columns = ("EVENT", "INVARIANT", "PARTITION", "KNOWN", "DETAIL")
-        found.append(Grid("invariants violated", columns, violated))
-    return found
+        tables.append(Grid("invariants violated", columns, violated))
+    return tables
 
 
 def _epochs(view: ClusterView, tp: str) -> list[Grid]:
@@ -340,8 +344,8 @@ def _files(view: ClusterView, target: str) -> list[Grid]:
         known = ", ".join(map(str, sorted(view.state.brokers)))
         raise BadWord(f"there is no broker {broker}; there are {known}")
     return [
-        Grid(each.path, ("CONTENT",), [(line,) for line in each.lines], empty="empty")
-        for each in checkpoint_files(view.state, broker)
+        Grid(file.path, ("CONTENT",), [(line,) for line in file.lines], empty="empty")
+        for file in checkpoint_files(view.state, broker)
     ]
 
 
@@ -384,11 +388,11 @@ def events_grid(
     Raises:
         BadWord: there is no such mark.
     """
-    wanted = pattern(show.pattern) if show.pattern else None
+    event_pattern = pattern(show.pattern) if show.pattern else None
     selected = (
         event
         for event in since(show.since, happened)
-        if event.seq >= first and (wanted is None or wanted.matches(event))
+        if event.seq >= first and (event_pattern is None or event_pattern.matches(event))
     )
     rows: list[tuple[Cell, ...]] = [
         (
