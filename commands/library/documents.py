@@ -67,7 +67,7 @@ class Stated(Struct, frozen=True):
     @property
     def differences(self) -> tuple[str, ...]:
         """Where releases of Kafka do otherwise."""
-        return tuple(each for shown in self.shown for each in shown.differences)
+        return tuple(difference for shown in self.shown for difference in shown.differences)
 
 
 @cache
@@ -80,10 +80,10 @@ def statements() -> tuple[Stated, ...]:
     texts: dict[str, str] = {}
     shown: dict[str, list[Shown]] = {}
     for scenario in library():
-        for number, text, each in _shown_in(scenario):
+        for number, text, example in _shown_in(scenario):
             if text and texts.setdefault(number, text) != text:
                 raise ValueError(f"{scenario.name}: {number} is stated elsewhere in other words")
-            shown.setdefault(number, []).append(each)
+            shown.setdefault(number, []).append(example)
     missing = sorted(set(shown) - set(texts))
     if missing:
         raise ValueError(f"no scenario has the words of {', '.join(missing)}")
@@ -138,9 +138,9 @@ def _page() -> Iterator[str]:
         yield ""
         yield "| row | the document says | scenario | with the value | real Kafka |"
         yield "|--|--|--|--|--|"
-        for each in statements():
-            if each.document == letter:
-                yield _row(each)
+        for stated in statements():
+            if stated.document == letter:
+                yield _row(stated)
         yield ""
 
 
@@ -176,14 +176,14 @@ def _listed() -> Iterator[str]:
     for letter, subject in DOCUMENTS.items():
         yield f"{letter}. {subject}"
         yield ""
-        for each in statements():
-            if each.document != letter:
+        for stated in statements():
+            if stated.document != letter:
                 continue
-            yield f"{each.number:7}{each.text}"
-            for shown in each.shown:
+            yield f"{stated.number:7}{stated.text}"
+            for shown in stated.shown:
                 yield f"{'':7}{shown.scenario.name}{_where(shown)}"
                 yield from (f"{'':9}{value}" for value in shown.values)
-            yield from (f"{'':7}Kafka {difference}" for difference in each.differences)
+            yield from (f"{'':7}Kafka {difference}" for difference in stated.differences)
             yield ""
 
 

@@ -94,11 +94,11 @@ class Scenario(Struct, frozen=True):
 
     def answers(self) -> dict[int, tuple[int, ...]]:
         """The questions (from 1) that each statement answers, by line."""
-        found = {}
+        by_line = {}
         for number, line in enumerate(self.text().splitlines(), start=1):
             if match := _ANSWERS.match(line):
-                found[number] = tuple(map(int, match[1].split(",")))
-        return found
+                by_line[number] = tuple(map(int, match[1].split(",")))
+        return by_line
 
     def known(self, version: str) -> str:
         """Return the known outcome on a release."""
@@ -141,16 +141,16 @@ def named_versions(text: str) -> tuple[str, ...]:
 
 def headings(text: str) -> list[tuple[str, str]]:
     """Return a script's leading ``# NAME: TEXT`` comments, which indented comments continue."""
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for line in text.splitlines():
         if not line.startswith("#"):
             break
         if head := _HEAD.match(line):
-            found.append((head[1], head[2]))
-        elif found and (further := _FURTHER.match(line)):
-            name, before = found[-1]
-            found[-1] = (name, f"{before} {further[1]}")
-    return found
+            pairs.append((head[1], head[2]))
+        elif pairs and (further := _FURTHER.match(line)):
+            name, before = pairs[-1]
+            pairs[-1] = (name, f"{before} {further[1]}")
+    return pairs
 
 
 def read(path: Path) -> Scenario:
@@ -158,7 +158,9 @@ def read(path: Path) -> Scenario:
     heads: dict[str, list[str]] = {}
     for name, value in headings(path.read_text(encoding="utf-8")):
         heads.setdefault(name, []).append(value)
-    outcomes = (each.partition(" ") for each in "".join(heads.get("outcomes", ())).split(", "))
+    outcomes = (
+        outcome.partition(" ") for outcome in "".join(heads.get("outcomes", ())).split(", ")
+    )
     return Scenario(
         path,
         heads["title"][0],
@@ -210,19 +212,23 @@ def find(name: str, among: Sequence[Scenario] = SCENARIOS, release: str | None =
     Raises:
         BadWord: there is none, or more than one.
     """
-    wanted = name.lower()
-    exact = [each for each in among if each.name.lower() == wanted]
-    found = exact or [each for each in among if f"{each.name.lower()}-".startswith(f"{wanted}-")]
-    if len(found) > 1 and release is not None:
-        found = [each for each in found if each.is_written_for(release)] or found
-    if len(found) > 1:
-        several = ", ".join(each.name for each in found)
+    lowered = name.lower()
+    exact = [scenario for scenario in among if scenario.name.lower() == lowered]
+    matching = exact or [
+        scenario for scenario in among if f"{scenario.name.lower()}-".startswith(f"{lowered}-")
+    ]
+    if len(matching) > 1 and release is not None:
+        matching = [
+            scenario for scenario in matching if scenario.is_written_for(release)
+        ] or matching
+    if len(matching) > 1:
+        several = ", ".join(scenario.name for scenario in matching)
         raise BadWord(f"'{name}' matches several scenarios: {several}")
-    if not found:
-        names = [each.name for each in among]
+    if not matching:
+        names = [scenario.name for scenario in among]
         listed = f" ({', '.join(names)})" if among is SCENARIOS else _listed_by()
         raise BadWord(f"there is no scenario '{name}'{nearest(name, names) or listed}")
-    return found[0]
+    return matching[0]
 
 
 def _listed_by() -> str:

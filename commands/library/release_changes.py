@@ -152,12 +152,12 @@ def behaviours() -> tuple[Behaviour, ...]:
     for release in (DOCUMENTS, *RELEASES):
         alike.setdefault(_behaviour(release), []).append(release)
     recommended = {RELEASE_OF[version]: version for version in VERSIONS}
-    found = []
+    groups = []
     for releases in alike.values():
         named = [recommended[release] for release in releases if release in recommended]
         names = named or [name for name in NAMES if RELEASE_OF[name] in releases]
-        found.append(Behaviour(min(names, key=len), tuple(releases)))
-    return tuple(found)
+        groups.append(Behaviour(min(names, key=len), tuple(releases)))
+    return tuple(groups)
 
 
 def _behaviour(release: str) -> tuple[object, ...]:
@@ -176,9 +176,9 @@ def _levels(release: str) -> dict[str, str]:
     """Return the feature levels of a new cluster (KIP-584), in releases without ZooKeeper only."""
     if not has_no_zookeeper(PROFILES[release].numbers):
         return {}
-    found = default_features(release)
-    named = {name: str(level) for name, level in found.items()}
-    return named | {METADATA_VERSION: name_of(found[METADATA_VERSION])}
+    levels = default_features(release)
+    named = {name: str(level) for name, level in levels.items()}
+    return named | {METADATA_VERSION: name_of(levels[METADATA_VERSION])}
 
 
 def _exists(setting: Setting, release: str) -> bool:
@@ -192,14 +192,17 @@ def changes(place: int) -> Iterator[Change]:
     before, here, after = _at(place - 1), behaviours()[place], _at(place + 1)
     yield _change(here, "alike", "", "", str(here))
     for feature in FEATURES:
-        held = [each is not None and _has(feature, each) for each in (before, here, after)]
+        held = [
+            behaviour is not None and _has(feature, behaviour)
+            for behaviour in (before, here, after)
+        ]
         if what := _bound(*held, is_newest=after is None):
             label = feature.ended_by if what == "last" else feature.label
             yield _change(here, what, feature.name, label, feature.meaning)
     for setting in SETTINGS:
         held = [
-            each is not None and _exists(setting, each.releases[0])
-            for each in (before, here, after)
+            behaviour is not None and _exists(setting, behaviour.releases[0])
+            for behaviour in (before, here, after)
         ]
         what = _bound(*held, is_newest=after is None)
         if what and (what == "last" or before is not None):
@@ -210,8 +213,8 @@ def changes(place: int) -> Iterator[Change]:
 
 
 def _at(place: int) -> Behaviour | None:
-    found = behaviours()
-    return found[place] if 0 <= place < len(found) else None
+    ordered = behaviours()
+    return ordered[place] if 0 <= place < len(ordered) else None
 
 
 def _has(feature: Feature, behaviour: Behaviour) -> bool:
@@ -226,7 +229,7 @@ def _bound(before: bool, here: bool, after: bool, *, is_newest: bool) -> str | N
 
 
 def _defaults(before: Behaviour, here: Behaviour) -> Iterator[Change]:
-    old, new = (PROFILES[each.version] for each in (before, here))
+    old, new = (PROFILES[behaviour.version] for behaviour in (before, here))
     for setting in SETTINGS:
         values = setting.default(old.numbers), setting.default(new.numbers)
         # A name that did not exist had no default; it is reported as new.
@@ -234,7 +237,7 @@ def _defaults(before: Behaviour, here: Behaviour) -> Iterator[Change]:
         if values[0] != values[1] and existed:
             label = LABELS.get(setting.name, "")
             yield _default(here, setting.name, label, *values)
-    old_levels, new_levels = (_levels(each.releases[0]) for each in (before, here))
+    old_levels, new_levels = (_levels(behaviour.releases[0]) for behaviour in (before, here))
     for name, level in new_levels.items() if old_levels else ():
         if level != old_levels.get(name, "0"):
             meaning = f"{level}, was {old_levels.get(name, '0')}"
