@@ -101,7 +101,6 @@ class ClusterServer:
         return self._said.read()[-WORDS_MAX:].strip() or "it wrote no error"
 
     def stop(self) -> None:
-        """Stop the process."""
         stream = getattr(self._of_thread, "stream", None)
         if stream is not None:
             with suppress(OSError):  # a request that a dead server never read

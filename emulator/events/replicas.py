@@ -152,7 +152,6 @@ class HighWatermarksCheckpointed(Event, frozen=True, label="CHECK", level=TRAFFI
     high_watermarks: fields.HighWatermarks
 
     def names(self) -> Iterable[str]:
-        """Return the partitions."""
         return self.high_watermarks
 
 
@@ -166,7 +165,6 @@ class RecoveryPointsCheckpointed(Event, frozen=True, label="CHECK", level=TRAFFI
     recovery_points: dict[str, int]
 
     def names(self) -> Iterable[str]:
-        """Return the partitions."""
         return self.recovery_points
 
 

@@ -15,7 +15,6 @@ class TopicCreated(Event, frozen=True, label="TOPIC"):
     config: fields.Config
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of its partitions."""
         return tuple(f"{self.topic}-{number}" for number in range(len(self.assignment)))
 
 

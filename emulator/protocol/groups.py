@@ -90,7 +90,6 @@ class JoinGroupRequest(Message, frozen=True):
     can_skip: bool = False
 
     def detail(self) -> Detail:
-        """The group and the consumer."""
         return [*_about(self.group), [f"consumer.{self.consumer}"]]
 
 
@@ -188,7 +187,6 @@ class LeaveGroupRequest(Message, frozen=True):
     instance_id: str = ""
 
     def detail(self) -> Detail:
-        """The group."""
         return _about(self.group)
 
 
@@ -200,7 +198,6 @@ class LeaveGroupResponse(Message, frozen=True):
     error: str
 
     def detail(self) -> Detail:
-        """The group and the error."""
         return _about(self.group, self.error)
 
 

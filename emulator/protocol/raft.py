@@ -49,7 +49,6 @@ class MetadataSnapshot(Struct, frozen=True, array_like=True):
 
     @property
     def id(self) -> SnapshotId:
-        """The snapshot's id."""
         return self.end_offset, self.epoch
 
 

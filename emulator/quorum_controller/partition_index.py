@@ -65,7 +65,6 @@ class PartitionIndex(Struct):
         return _keys(self.in_elr.get(broker, {}))
 
     def partitions_with_no_leader(self) -> Iterator[TopicIdPartition]:
-        """The partitions without a leader."""
         return _keys(self.leaderless)
 
     def imbalanced_partitions(self) -> Iterator[TopicIdPartition]:

@@ -74,7 +74,6 @@ class QuorumController:
 
     @property
     def state(self) -> ControllerState:
-        """The whole state."""
         return self.context.state
 
     @property
@@ -123,7 +122,6 @@ class QuorumController:
         return cluster_control.register_broker(self.context, request, next_offset, now_us)
 
     def unregister_broker(self, broker: int) -> Result[None]:
-        """Unregister a broker permanently."""
         return cluster_control.unregister_broker(self.context, broker)
 
     def process_broker_heartbeat(
@@ -157,13 +155,11 @@ class QuorumController:
     def create_topics(
         self, wanted: Sequence[topics.CreatableTopic], *, validate_only: bool = False
     ) -> Result[dict[str, topics.CreatedTopic]]:
-        """Create topics."""
         return topics.create_topics(
             self.context, wanted, self._random_below, validate_only=validate_only
         )
 
     def delete_topics(self, names: Iterable[str]) -> Result[dict[str, ApiError]]:
-        """Delete topics."""
         return topics.delete_topics(self.context, names)
 
     def create_partitions(
@@ -234,7 +230,7 @@ class QuorumController:
     def list_partition_reassignments(
         self, partitions: Iterable[TopicPartition] | None = None
     ) -> dict[TopicPartition, PartitionRegistration]:
-        """Return the ongoing reassignments."""
+        """Return the ongoing reassignments, of all partitions if none are named."""
         return reassignments.list_partition_reassignments(self.context, partitions)
 
     # ---- periodic tasks

@@ -76,7 +76,6 @@ class _BrokerList:
         return self._brokers[(self._index - 1 + self._offset) % count]
 
     def shuffle(self, random_below: RandomBelow) -> None:
-        """Shuffle the brokers."""
         _shuffle(self._brokers, random_below)
 
 
@@ -93,7 +92,6 @@ class _Rack:
         return self.fenced.next(turn) if found is None else found
 
     def shuffle(self, random_below: RandomBelow) -> None:
-        """Shuffle the brokers."""
         self.fenced.shuffle(random_below)
         self.unfenced.shuffle(random_below)
 

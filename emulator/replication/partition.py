@@ -150,7 +150,6 @@ class Rules(Struct, frozen=True, gc=False):
 
     @staticmethod
     def of(profile: Profile) -> "Rules":
-        """The rules of a release."""
         has = profile.has
         return Rules(
             profile,

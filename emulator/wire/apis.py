@@ -195,7 +195,6 @@ class Api(Struct, frozen=True):
 
     @property
     def versions(self) -> range:
-        """The supported versions."""
         return range(self.last_version + 1)
 
     def is_flexible(self, version: int) -> bool:

@@ -188,7 +188,6 @@ class Outlook:
         return Copy(self.begin.runner, self.begin.view)
 
     def forecast(self, statements: Sequence[Statement]) -> "Forecast":
-        """Return a forecast for these statements."""
         return Forecast(self, statements)
 
 

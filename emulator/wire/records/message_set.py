@@ -59,7 +59,6 @@ class Entry(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def timestamp_type(self) -> TimestampType:
-        """The type of its timestamp."""
         return TimestampType(bool(self.magic and self.attributes & _TIMESTAMP_TYPE_BIT))
 
 

@@ -106,7 +106,6 @@ class BatchHeader(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def timestamp_type(self) -> TimestampType:
-        """The type of its timestamps."""
         return TimestampType(bool(self.attributes & _TIMESTAMP_TYPE_BIT))
 
     @property
