@@ -1,19 +1,26 @@
 """Whatever is given: one sentence, or a history with a note; bounded in time and memory."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from commands.cli.main import run_program
+from emulator.events import Event
+from emulator.quorum_controller.explanation.trace import Explainer
+from emulator.wire.records.checksum import crc32c
+from emulator.wire.records.record_batch import HEADER_BYTES
+from sessions.model.cluster_view import ClusterView
 from sessions.own_cluster.reading import SourceError
 from sessions.postmortem.document import as_plain
 from sessions.postmortem.incident import examine, read_paths
 from tests.sessions.own_cluster.recorded import CASES
-from tests.sessions.postmortem.logs import cluster
+from tests.sessions.postmortem.logs import Log, cluster, fence, snapshot
 
 NAME = f"{0:020}.log"
 RECORDED = next(case for case in CASES if (case / "metadata").is_dir()) / "metadata" / NAME
+HISTORY = Path(__file__).parent / "recordings" / "kraft-4.1.2" / NAME
 
 
 @pytest.mark.parametrize("seed", range(300))
@@ -29,10 +36,52 @@ def test_a_changed_byte_is_a_note_or_a_sentence(seed: int, tmp_path: Path) -> No
     assert all(len(sentence.splitlines()) == 1 for sentence in sentences)
 
 
-def said_of(path: str) -> list[str]:
+def test_changed_records_with_right_checksums_are_notes_or_sentences(tmp_path: Path) -> None:
+    """What nobody's disk does to a file, but somebody may: no checksum protects from it."""
+    for seed in range(60):
+        draw = random.Random(seed)
+        data = bytearray(HISTORY.read_bytes())
+        for at, size in draw.sample(_batches(data), draw.choice((1, 2, 8))):
+            for _ in range(draw.choice((1, 2))):
+                data[draw.randrange(at + HEADER_BYTES, at + size)] = draw.randrange(256)
+            data[at + 17 : at + 21] = crc32c(bytes(data[at + 21 : at + size])).to_bytes(4, "big")
+        (tmp_path / NAME).write_bytes(data)
+        view = ClusterView()
+        sentences = said_of(str(tmp_path), view.apply, rules=True)
+        assert all(len(sentence.splitlines()) == 1 for sentence in sentences)
+
+
+def _batches(data: bytes | bytearray) -> list[tuple[int, int]]:
+    """Where batches begin, and their sizes."""
+    found, at = [], 0
+    while at < len(data):
+        size = int.from_bytes(data[at + 8 : at + 12], "big") + 12
+        found.append((at, size))
+        at += size
+    return found
+
+
+def test_a_damaged_snapshot_is_a_note_or_a_sentence(tmp_path: Path) -> None:
+    begun = cluster()
+    whole = snapshot(begun.data)
+    log = Log(offset=begun.offset, epoch=1, second=60).add(fence(2, 4), version=1)
+    log.write(tmp_path, begun.offset)
+    for seed in range(100):
+        draw = random.Random(seed)
+        data = bytearray(whole)
+        for _ in range(draw.choice((1, 1, 2, 8))):
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        if seed % 5 == 0:
+            del data[draw.randrange(len(data)) :]
+        (tmp_path / f"{begun.offset:020}-{1:010}.checkpoint").write_bytes(data)
+        sentences = said_of(str(tmp_path))
+        assert all(len(sentence.splitlines()) == 1 for sentence in sentences)
+
+
+def said_of(path: str, *observers: Callable[[Event], None], rules: bool = False) -> list[str]:
     """The notes of a history that can be told, or the sentence that refuses it."""
     try:
-        incident = examine(read_paths([path]))
+        incident = examine(read_paths([path]), observers, rules=Explainer() if rules else None)
     except SourceError as error:
         return [str(error)]
     as_plain(incident)
