@@ -21,11 +21,13 @@ from sessions.own_cluster.formats import (
     reassignment,
     strimzi,
     zookeeper_dump,
+    zookeeper_log,
     zookeeper_snapshot,
 )
 from sessions.own_cluster.reading import Authority, FormatError, Reading, SourceError
 from sessions.own_cluster.validation import validate
 from sessions.own_cluster.wrong_files import refusal
+from sessions.own_cluster.zookeeper_history.reading import read_history
 from sessions.text import clean
 
 BINARIES: Final[tuple[ModuleType, ...]] = (zookeeper_snapshot, metadata_log)
@@ -55,6 +57,10 @@ def read(content: Content) -> Reading:
     """
     if not content.head:
         return Reading(content.name, EMPTY, Authority.INTENT, ClusterImage(), (EMPTY_NOTE,))
+    if content.path is not None and content.head.startswith(zookeeper_log.MAGIC):
+        reading = _history(content.path, content.name)
+        if reading is not None:
+            return reading
     for found in BINARIES:
         if found.recognizes(content.head):
             return _read(found, content)
@@ -83,7 +89,21 @@ def read_folder(folder: Path, name: str) -> Reading:
         raise SourceError(f"{clean(name)} ({metadata_log.NAME}): {error}") from error
     except OSError as error:
         raise SourceError(f"{clean(name)} cannot be read: {error.strerror}") from error
+    reading_or_none = _history(folder, name)
+    if reading_or_none is not None:
+        return reading_or_none
     raise SourceError(f"{clean(name)} is a folder without a metadata log; {metadata_log.WANTED}")
+
+
+def _history(path: Path, name: str) -> Reading | None:
+    """What ZooKeeper's transaction logs say; None: there are none."""
+    try:
+        reading = read_history(path, name)
+        if reading is not None:
+            validate(reading.image)
+    except FormatError as error:
+        raise SourceError(f"{clean(name)} ({zookeeper_log.NAME}): {error}") from error
+    return reading
 
 
 EMPTY: Final = "nothing"

@@ -22,7 +22,7 @@ _NAMES: Final = (
     (".index", "an index of a log", FOLDER),
 )
 _BEGINNINGS: Final = (
-    (b"ZKLG", "a transaction log of ZooKeeper", "its newest snapshot.* file"),
+    (b"ZKLG", "a transaction log of ZooKeeper", "the folder version-2 that it is in"),
     (b"SQLite format 3\0", "a session of tidegauge or another SQLite database", ANYTHING),
     (b"PK\3\4", "a zip archive", "the files in it"),
 )

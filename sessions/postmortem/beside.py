@@ -54,7 +54,10 @@ class Writing:
         self._raise()
 
     def _wait(self) -> None:
-        self._outcome = self._report()
+        outcome = self._report()
+        if outcome.is_complete:
+            self._process.wait()
+        self._outcome = outcome
 
     def _report(self) -> Outcome:
         assert self._process.stdout is not None

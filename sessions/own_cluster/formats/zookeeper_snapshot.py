@@ -32,7 +32,7 @@ _STAT: Final = struct.Struct(">qqqqqiiiqq")
 ephemeral znode; pzxid."""
 _PART_BYTES_MAX: Final = 64 << 20
 _COUNT_MAX: Final = 1_000_000
-_KEPT: Final = ("/brokers", "/config", "/admin", "/consumers", "/controller", "/cluster", "/latest")
+KEPT: Final = ("/brokers", "/config", "/admin", "/consumers", "/controller", "/cluster", "/latest")
 """The image is made of paths that have one of these, below a chroot or not."""
 
 
@@ -50,7 +50,7 @@ def read(content: Content) -> Reading:
     image = image_of(
         Znode(found.path, found.data, found.version, found.czxid)
         for found in read_znodes(content)
-        if any(part in found.path for part in _KEPT)
+        if any(part in found.path for part in KEPT)
     )
     return Reading(content.name, NAME, Authority.METADATA, image)
 

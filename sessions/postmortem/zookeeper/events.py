@@ -17,8 +17,8 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper.metadata import ZnodeFacts
 from sessions.own_cluster.formats import zookeeper_log
 from sessions.own_cluster.formats.zookeeper_log import Transaction
+from sessions.own_cluster.zookeeper_history.znode_tree import Znode, ZnodeChange
 from sessions.postmortem.events import US_PER_MS, WallClockEvents
-from sessions.postmortem.zookeeper.znode_tree import Znode, ZnodeChange
 
 NOBODY: Final = -1
 _BROKERS: Final = f"{znodes.BROKER_IDS}/"

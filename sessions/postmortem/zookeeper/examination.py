@@ -29,6 +29,8 @@ from emulator.zookeeper import data as znodes
 from sessions.own_cluster.formats import zookeeper_log
 from sessions.own_cluster.formats.zookeeper_log import Transaction
 from sessions.own_cluster.reading import SourceError
+from sessions.own_cluster.zookeeper_history.log_copies import TransactionLog, find_transaction_logs
+from sessions.own_cluster.zookeeper_history.znode_tree import ZnodeChange, ZnodeTree
 from sessions.postmortem.events import US_PER_MS, Applied
 from sessions.postmortem.impact import Impact
 from sessions.postmortem.incident import TOLD_EVERY, Incident, Progress
@@ -47,9 +49,7 @@ from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Entry, Timeline
 from sessions.postmortem.witnesses import FOREVER_US, Lines, Witness, Witnesses
 from sessions.postmortem.zookeeper.events import ZnodeEvents
-from sessions.postmortem.zookeeper.log_copies import TransactionLog, find_transaction_logs
 from sessions.postmortem.zookeeper.records import RecordWriter
-from sessions.postmortem.zookeeper.znode_tree import ZnodeChange, ZnodeTree
 from sessions.text import clean
 
 MODE: Final[Literal["zk"]] = "zk"

@@ -32,7 +32,7 @@ from emulator.metadata_log.records import (
 )
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.zookeeper import data as znodes
-from sessions.postmortem.zookeeper.znode_tree import Znode, ZnodeChange
+from sessions.own_cluster.zookeeper_history.znode_tree import Znode, ZnodeChange
 
 NO_LEADER: Final = -1
 _BROKERS: Final = f"{znodes.BROKER_IDS}/"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sessions.own_cluster.formats.zookeeper_log import Torn, Transaction
-from sessions.postmortem.zookeeper.log_copies import TransactionLog, find_transaction_logs
+from sessions.own_cluster.zookeeper_history.log_copies import TransactionLog, find_transaction_logs
 
 RECORDINGS: Final = Path(__file__).parents[1] / "recordings" / "zookeeper"
 RELEASES: Final = ("0.8.2.2", "1.1.1", "2.4.1", "2.8.2", "3.5.2")

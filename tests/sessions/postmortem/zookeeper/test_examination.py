@@ -13,14 +13,14 @@ from emulator.zookeeper import data as formats
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
 from sessions.own_cluster.reading import SourceError
+from sessions.own_cluster.zookeeper_history.log_copies import find_transaction_logs
+from sessions.own_cluster.zookeeper_history.znode_tree import ZnodeTree
 from sessions.playback.cursor import Cursor
 from sessions.postmortem.document import as_plain
 from sessions.postmortem.places import Place
 from sessions.postmortem.text_logs import facts
 from sessions.postmortem.text_logs.merging import find_text_logs
 from sessions.postmortem.zookeeper.examination import examine, record
-from sessions.postmortem.zookeeper.log_copies import find_transaction_logs
-from sessions.postmortem.zookeeper.znode_tree import ZnodeTree
 from tests.sessions.postmortem.text_logs.recorded import RECORDINGS as TEXT_LOGS
 from tests.sessions.postmortem.text_logs.recorded import entries
 from tests.sessions.postmortem.zookeeper.recorded import (

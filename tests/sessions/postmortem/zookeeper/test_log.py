@@ -13,7 +13,7 @@ from sessions.own_cluster.content import Content
 from sessions.own_cluster.formats import zookeeper_log as log
 from sessions.own_cluster.formats.zookeeper_log import Torn, Transaction, read_transactions
 from sessions.own_cluster.reading import FormatError
-from sessions.postmortem.zookeeper.znode_tree import ZnodeTree
+from sessions.own_cluster.zookeeper_history.znode_tree import ZnodeTree
 from tests.sessions.postmortem.zookeeper.recorded import RELEASES, history, printed, raw, znodes
 
 LINE = re.compile(

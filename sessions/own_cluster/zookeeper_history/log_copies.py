@@ -15,7 +15,7 @@ from sessions.own_cluster.formats import zookeeper_log, zookeeper_snapshot
 from sessions.own_cluster.formats.zookeeper_log import Torn, Transaction, read_transactions
 from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.own_cluster.wrong_files import identify
-from sessions.postmortem.zookeeper.znode_tree import Znode, ZnodeTree
+from sessions.own_cluster.zookeeper_history.znode_tree import Znode, ZnodeTree
 from sessions.text import clean
 
 LOG: Final = re.compile(r"log\.([0-9a-f]{1,16})(?:\.gz|\.zst)?")
@@ -30,11 +30,13 @@ class TransactionLog:
     """The merged history of an ensemble.
 
     ``notes`` are sentences about what is missing; they are complete once all was read.
+    ``begins_unknown``: the state before the first transaction is not known.
     """
 
     def __init__(self, logs: Sequence[Path], snapshots: Sequence[Path]) -> None:
         """Read these files."""
         self.notes: list[str] = []
+        self.begins_unknown = False
         self._logs: dict[Path, list[Path]] = {}
         for path in sorted(logs, key=_zxid):
             self._logs.setdefault(path.parent, []).append(path)
@@ -59,6 +61,7 @@ class TransactionLog:
                 except (FormatError, SourceError) as error:
                     self._note(f"{path.name} {error}; another snapshot is taken")
         if first is not None:
+            self.begins_unknown = True
             self._note(
                 f"what was before transaction 0x{first.zxid:x} is unknown: no snapshot of the "
                 "state there was found"

@@ -1,0 +1,1 @@
+"""The transaction logs and snapshots of an ensemble, and the znodes that they lead to."""
