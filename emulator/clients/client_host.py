@@ -35,6 +35,7 @@ from emulator.protocol import (
     GroupResponse,
     IncrementalAlterConfigsResponse,
     InitProducerIdResponse,
+    ListConfigResourcesResponse,
     ListOffsetsResponse,
     ListPartitionReassignmentsResponse,
     MetadataResponse,
@@ -47,11 +48,16 @@ from emulator.protocol import (
     ShareGroupOffsetsResponse,
     Timer,
     TopicsResponse,
+    UnregisterBrokerResponse,
+    UpdateFeaturesResponse,
     WriteTxnMarkersResponse,
 )
 from emulator.releases.config import Settings
 
 LATE = (
+    ListConfigResourcesResponse,
+    UnregisterBrokerResponse,
+    UpdateFeaturesResponse,
     AclsResponse,
     AlterReplicaLogDirsResponse,
     ApiVersionsResponse,

@@ -9,6 +9,7 @@ from emulator.metadata_log.image import config_key
 from emulator.metadata_log.records import TOPIC_RESOURCE
 from emulator.protocol.kraft import AdminRequest
 from emulator.quorum_controller.configuration_control import ConfigResource
+from emulator.quorum_controller.feature_control import UpgradeType
 from emulator.quorum_controller.partition_change_builder import Election
 from emulator.quorum_controller.quorum_controller import QuorumController
 from emulator.quorum_controller.result import ApiError, ApiException, Result
@@ -97,7 +98,7 @@ def _alter_topics(controller: QuorumController, message: messages.AlterConfigsRe
         except ConfigError as error:
             errors[topic] = ApiError("INVALID_CONFIG", str(error))
         else:
-            changes[resource] = {key: value or None for key, value in (values | lists).items()}
+            changes[resource] = {**{key: value or None for key, value in values.items()}, **lists}
     alter = controller.incremental_alter_configs
     result = (controller.legacy_alter_configs if message.replaces else alter)(changes)
     errors |= {resource.name: error for resource, error in result.response.items()}
@@ -124,6 +125,22 @@ def _create_acls(controller: QuorumController, message: messages.CreateAclsReque
 def _delete_acls(controller: QuorumController, message: messages.DeleteAclsRequest) -> Asked:
     result = controller.delete_acls(message.filters)
     return result, {str(number): error for number, (error, _) in enumerate(result.response)}
+
+
+def _update_features(
+    controller: QuorumController, message: messages.UpdateFeaturesRequest
+) -> Asked:
+    levels = {name: level for name, (level, _) in message.updates.items()}
+    known = list(UpgradeType)
+    types = {name: known[kind - 1] for name, (_, kind) in message.updates.items()}
+    result = controller.update_features(levels, types, validate_only=message.validate_only)
+    return result, {}
+
+
+def _unregister_broker(
+    controller: QuorumController, message: messages.UnregisterBrokerRequest
+) -> Asked:
+    return controller.unregister_broker(message.broker), {}
 
 
 def _elect_leaders(controller: QuorumController, message: messages.ElectLeadersRequest) -> Asked:
@@ -154,6 +171,8 @@ _REQUESTS: Final[Mapping[type, Callable[[QuorumController, Any], Asked]]] = {
     messages.CreatePartitionsRequest: _create_partitions,
     messages.AlterConfigsRequest: _alter_topics,
     messages.IncrementalAlterConfigsRequest: _alter_configs,
+    messages.UpdateFeaturesRequest: _update_features,
+    messages.UnregisterBrokerRequest: _unregister_broker,
     messages.CreateAclsRequest: _create_acls,
     messages.DeleteAclsRequest: _delete_acls,
     messages.ElectLeadersRequest: _elect_leaders,

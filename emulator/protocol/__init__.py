@@ -114,8 +114,14 @@ from emulator.protocol.kraft import (
     EnvelopeResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
     QuorumDescription,
     QuorumMember,
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
 )
 from emulator.protocol.message import ConnectionLost, Detail, Message, Timer
 from emulator.protocol.metadata import (
@@ -258,6 +264,12 @@ AnyMessage = (
     | EnvelopeResponse
     | DescribeQuorumRequest
     | DescribeQuorumResponse
+    | ListConfigResourcesRequest
+    | ListConfigResourcesResponse
+    | UnregisterBrokerRequest
+    | UnregisterBrokerResponse
+    | UpdateFeaturesRequest
+    | UpdateFeaturesResponse
     | CreateAclsRequest
     | DeleteAclsRequest
     | AclsResponse
@@ -347,6 +359,9 @@ REQUESTS = (
     DeleteTopicsRequest,
     DescribeConfigsRequest,
     DescribeQuorumRequest,
+    ListConfigResourcesRequest,
+    UnregisterBrokerRequest,
+    UpdateFeaturesRequest,
     CreateAclsRequest,
     DeleteAclsRequest,
     FindCoordinatorRequest,
@@ -485,6 +500,8 @@ __all__ = [
     "LeaderAndIsrResponse",
     "LeaveGroupRequest",
     "LeaveGroupResponse",
+    "ListConfigResourcesRequest",
+    "ListConfigResourcesResponse",
     "ListOffsetsRequest",
     "ListOffsetsResponse",
     "ListPartitionReassignmentsRequest",
@@ -543,6 +560,10 @@ __all__ = [
     "TopicsResponse",
     "TransactionDescription",
     "TxnOffsetCommitRequest",
+    "UnregisterBrokerRequest",
+    "UnregisterBrokerResponse",
+    "UpdateFeaturesRequest",
+    "UpdateFeaturesResponse",
     "UpdateMetadataRequest",
     "UpdateMetadataResponse",
     "VoteRequest",

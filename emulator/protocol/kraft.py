@@ -151,6 +151,43 @@ class AclsResponse(AdminResponse, frozen=True):
     acls: list[list[Acl]] = field(default_factory=list)
 
 
+class UpdateFeaturesRequest(Message, frozen=True):
+    """Sets the levels of finalized features, all or none (KIP-584).
+
+    ``updates`` are the level and the type of the change of each: 1 upgrade, 2 safe downgrade, 3
+    unsafe downgrade.
+    """
+
+    updates: dict[str, tuple[int, int]]
+    validate_only: bool = False
+
+
+class UpdateFeaturesResponse(AdminResponse, frozen=True):
+    """The response to an :class:`UpdateFeaturesRequest`: a top-level error, if any."""
+
+
+class UnregisterBrokerRequest(Message, frozen=True):
+    """Removes a broker from the cluster for good (KIP-631)."""
+
+    broker: int
+
+
+class UnregisterBrokerResponse(AdminResponse, frozen=True):
+    """The response to an :class:`UnregisterBrokerRequest`: a top-level error, if any."""
+
+
+class ListConfigResourcesRequest(Message, frozen=True):
+    """Requests the topics, brokers and controllers that a broker knows (KIP-1142)."""
+
+
+class ListConfigResourcesResponse(Message, frozen=True):
+    """Topics by name, and the ids of registered brokers."""
+
+    request: int
+    topics: list[str]
+    brokers: list[int]
+
+
 class DescribeQuorumRequest(Message, frozen=True):
     """Requests the progress of the quorum's members from the active controller (KIP-595)."""
 
@@ -197,6 +234,8 @@ AdminRequest = (
     | DescribeQuorumRequest
     | CreateAclsRequest
     | DeleteAclsRequest
+    | UpdateFeaturesRequest
+    | UnregisterBrokerRequest
 )
 """The requests that brokers forward to the active controller."""
 

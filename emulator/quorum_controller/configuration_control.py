@@ -22,7 +22,7 @@ from emulator.releases.config import (
     check_topic_config,
     topic_config_names,
 )
-from emulator.releases.config_names import TOPICS_BEFORE_4
+from emulator.releases.config_names import LISTS, TOPICS_BEFORE_4
 
 MAX_VALUE_LENGTH: Final = 32_767
 """The maximum length of a configuration value."""
@@ -117,7 +117,7 @@ def _alter(
     }
     for name, value in changed.items():
         _check_min_isr(context, resource, name, value)
-        if value == "":
+        if value == "" and name not in LISTS:
             raise ApiException("INVALID_CONFIG", f"{name} needs a value; give none to delete it.")
         if value is not None and len(value) > MAX_VALUE_LENGTH:
             raise ApiException(

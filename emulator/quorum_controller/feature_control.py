@@ -41,6 +41,10 @@ class UpgradeType(Enum):
     UNSAFE_DOWNGRADE = "unsafe downgrade"
 
 
+UpgradeTypes = UpgradeType | Mapping[str, UpgradeType]
+"""The type of all changes, or of each by the feature's name."""
+
+
 _METADATA_CHANGED: Final = frozenset(
     level_of(name)
     for name in (
@@ -107,11 +111,11 @@ def update_features(
     context: Context,
     release: str,
     updates: Mapping[str, int],
-    upgrade_type: UpgradeType = UpgradeType.UPGRADE,
+    upgrade_type: UpgradeTypes = UpgradeType.UPGRADE,
     *,
     validate_only: bool = False,
 ) -> Result[None]:
-    """Upgrade or downgrade finalized features atomically.
+    """Upgrade or downgrade finalized features atomically, each by its own type or all by one.
 
     Enabling ELR first sets a single min.insync.replicas for the cluster.
 
@@ -121,7 +125,8 @@ def update_features(
     levels = dict(context.image.features)
     for name, level in updates.items():
         _check_supported(release, name, level)
-        _check_direction(name, levels.get(name, 0), level, upgrade_type)
+        way = upgrade_type if isinstance(upgrade_type, UpgradeType) else upgrade_type[name]
+        _check_direction(name, levels.get(name, 0), level, way)
         levels[name] = level
     _check_dependencies(levels)
     if validate_only:

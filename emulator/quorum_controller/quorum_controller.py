@@ -193,11 +193,11 @@ class QuorumController:
     def update_features(
         self,
         updates: Mapping[str, int],
-        upgrade_type: feature_control.UpgradeType = feature_control.UpgradeType.UPGRADE,
+        upgrade_type: feature_control.UpgradeTypes = feature_control.UpgradeType.UPGRADE,
         *,
         validate_only: bool = False,
     ) -> Result[None]:
-        """Upgrade or downgrade finalized features."""
+        """Upgrade or downgrade finalized features, each by its own type or all by one."""
         return feature_control.update_features(
             self.context, self._release, updates, upgrade_type, validate_only=validate_only
         )

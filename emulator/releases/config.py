@@ -408,16 +408,15 @@ def check_authorizer(config: Mapping[str, str], version: str, *, in_kraft_mode: 
         ConfigError: there is no such class in the release, or not in this mode.
     """
     name = config.get("authorizer.class.name", "").strip()
-    numbers = profile_of(version).numbers
-    known = [STANDARD_AUTHORIZER] if in_kraft_mode else []
-    if not in_kraft_mode:
-        known += [ACL_AUTHORIZER] if is_since(numbers, "2.4") else []
-        known += [SIMPLE_ACL_AUTHORIZER] if is_until(numbers, "2.8") else []
+    profile = profile_of(version)
+    by_feature = {"acl_authorizer": ACL_AUTHORIZER, "simple_acl_authorizer": SIMPLE_ACL_AUTHORIZER}
+    known = [each for feature, each in by_feature.items() if profile.has(feature)]
+    if in_kraft_mode:
+        known = [STANDARD_AUTHORIZER]
     if name and name not in known:
         mode = "without ZooKeeper" if in_kraft_mode else "with ZooKeeper"
-        raise ConfigError(
-            f"authorizer.class.name of {version} {mode} is {' or '.join(known)}, not {name!r}."
-        )
+        choice = " or ".join(known) or "unknown"
+        raise ConfigError(f"authorizer.class.name of {version} {mode} is {choice}, not {name!r}.")
 
 
 def _other(name: str, profile: Profile) -> BrokerConfigKey | None:

@@ -40,6 +40,14 @@ from emulator.wire.messages.coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
+from emulator.wire.messages.features import (
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
 from emulator.wire.messages.fetch import (
     FetchRequest,
     FetchResponse,
@@ -260,12 +268,15 @@ _TABLE: Final = (
     Api(50, DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse, 0, 0),
     Api(51, AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse, 0, 0),
     Api(55, DescribeQuorumRequest, DescribeQuorumResponse, 2, 0),
+    Api(57, UpdateFeaturesRequest, UpdateFeaturesResponse, 2, 0),
     Api(60, DescribeClusterRequest, DescribeClusterResponse, 2, 0),
     Api(61, DescribeProducersRequest, DescribeProducersResponse, 0, 0),
+    Api(64, UnregisterBrokerRequest, UnregisterBrokerResponse, 0, 0),
     Api(65, DescribeTransactionsRequest, DescribeTransactionsResponse, 0, 0),
     Api(66, ListTransactionsRequest, ListTransactionsResponse, 1, 0),
     Api(68, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, 1, 0),
     Api(69, ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, 1, 0),
+    Api(74, ListConfigResourcesRequest, ListConfigResourcesResponse, 1, 0),
     Api(75, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse, 0, 0),
     Api(76, ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse, 1, 0),
     Api(77, ShareGroupDescribeRequest, ShareGroupDescribeResponse, 1, 0),

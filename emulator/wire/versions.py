@@ -99,6 +99,9 @@ _LAST_OF_KRAFT: Final = {
     "DescribeShareGroupOffsets": "4.1:0 4.2:1",
     "AlterShareGroupOffsets": "4.1:0",
     "DeleteShareGroupOffsets": "4.1:0",
+    "UpdateFeatures": "4.0:2",
+    "UnregisterBroker": "2.8:0",
+    "ListConfigResources": "3.7:0 4.1:1",
 }
 """The same for APIs supported only in KRaft mode (KIP-595, KIP-966)."""
 

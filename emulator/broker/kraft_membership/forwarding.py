@@ -33,6 +33,10 @@ from emulator.protocol import (
     NewTopic,
     TopicCreated,
     TopicsResponse,
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
 )
 from emulator.protocol.kraft import AdminRequest
 from emulator.releases.config import ConfigError, check_dynamic
@@ -57,6 +61,8 @@ OTHERS: Final[dict[type, type[Any]]] = {
     IncrementalAlterConfigsRequest: IncrementalAlterConfigsResponse,
     ElectLeadersRequest: ElectLeadersResponse,
     AlterPartitionReassignmentsRequest: AlterPartitionReassignmentsResponse,
+    UpdateFeaturesRequest: UpdateFeaturesResponse,
+    UnregisterBrokerRequest: UnregisterBrokerResponse,
 }
 """Requests with a single result, and their responses."""
 OF_ACLS: Final = (CreateAclsRequest, DeleteAclsRequest)

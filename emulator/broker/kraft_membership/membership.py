@@ -128,6 +128,7 @@ class KRaftMembership:
             messages.ApiVersionsRequest: cache.describe_features,
             messages.DescribeClusterRequest: cache.describe_controller,
             messages.DescribeConfigsRequest: cache.describe_configs,
+            messages.ListConfigResourcesRequest: cache.list_config_resources,
             messages.ListPartitionReassignmentsRequest: cache.list_reassignments,
             messages.AlterPartitionResponse: self.alter_partition.on_response,
             **dict.fromkeys(FORWARDED, self.forwarding.forward),

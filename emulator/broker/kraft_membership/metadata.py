@@ -19,6 +19,8 @@ from emulator.protocol import (
     DescribeClusterResponse,
     DescribeConfigsRequest,
     DescribeConfigsResponse,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
     MetadataRequest,
@@ -136,6 +138,15 @@ class KRaftMetadata:
             for number, partition in sorted(topic_image.partitions.items())
         }
         return TopicDescription(NONE, topic_image.id, partitions)
+
+    def list_config_resources(
+        self, client: int, request: int, _message: ListConfigResourcesRequest
+    ) -> None:
+        """Tell what has configurations."""
+        image = self.state.image
+        topics = sorted(topic.name for topic in image.topics.values())
+        response = ListConfigResourcesResponse(request, topics, sorted(image.brokers))
+        self.context.respond(client, request, response)
 
     def list_reassignments(
         self, source: int, request: int, _message: ListPartitionReassignmentsRequest

@@ -368,7 +368,9 @@ class ZkAdminManager:
             )
         except ConfigError as error:
             raise RefusedTopicError("INVALID_CONFIG", str(error)) from None
-        values = {k: v for k, v in {**before, **changes, **lists}.items() if v}
+        values = {**before, **{k: v for k, v in changes.items() if v}, **lists}
+        for name in (name for name, value in changes.items() if not value):
+            values.pop(name, None)
         told_plainly = self.context.profile.has("wrong_value_is_invalid_config")
         merged = self._checked(values, "INVALID_CONFIG" if told_plainly else "INVALID_REQUEST")
         if not message.validate_only:
@@ -438,7 +440,8 @@ class ZkAdminManager:
             raise RefusedTopicError("INVALID_CONFIG", f"Unknown topic config name: {unknown[0]}")
         try:
             for name, value in config.items():
-                check_without_effect(name, value)
+                if value:
+                    check_without_effect(name, value)
             resolve_topic(self.context.config, dict(config))
         except ConfigError as error:
             raise RefusedTopicError(wrong_value, str(error)) from None

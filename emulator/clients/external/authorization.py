@@ -39,7 +39,6 @@ from emulator.common.errors import ERRORS
 from emulator.metadata_log.records import BROKER_RESOURCE
 from emulator.protocol import AnyMessage
 from emulator.releases.config import Settings
-from emulator.releases.versions import Numbers, is_since
 from emulator.wire.messages.cluster import (
     DescribeClusterRequest,
     DescribeTopicPartitionsRequest,
@@ -102,12 +101,6 @@ class Client(NamedTuple):
         return sum(1 << operation for operation in allowed)
 
 
-def operations_on_groups(numbers: Numbers) -> tuple[int, ...]:
-    """Return the operations on a group, which have configurations since 3.8 (KIP-1043, KIP-848)."""
-    configs = (DESCRIBE_CONFIGS, ALTER_CONFIGS) if is_since(numbers, "3.8") else ()
-    return (*OPERATIONS_ON[GROUP], *configs)
-
-
 class Authorizer:
     """Decides for the brokers of a cluster."""
 
@@ -119,7 +112,9 @@ class Authorizer:
         defaults = settings.defaults
         self._membership_of = context.membership_of
         self._in_kraft_mode = context.in_kraft_mode
-        self._of_groups = operations_on_groups(context.profile.numbers)
+        has_configs = context.profile.has("groups_have_configs")
+        configs = (DESCRIBE_CONFIGS, ALTER_CONFIGS) if has_configs else ()
+        self._of_groups = (*OPERATIONS_ON[GROUP], *configs)
         self.is_there = bool(defaults.get("authorizer.class.name", "").strip())
         self._supers = {each.strip() for each in defaults.get("super.users", "").split(";")}
         open_to_all = defaults.get("allow.everyone.if.no.acl.found", "").strip().lower()
@@ -227,6 +222,9 @@ WHOLE: Final[Mapping[type, Callable[[Any], list[Need]]]] = {
     protocol.AlterReplicaLogDirsRequest: _on_cluster(ALTER),
     protocol.DescribeLogDirsRequest: _on_cluster(DESCRIBE),
     protocol.DescribeQuorumRequest: _on_cluster(DESCRIBE),
+    protocol.UpdateFeaturesRequest: _on_cluster(ALTER),
+    protocol.UnregisterBrokerRequest: _on_cluster(ALTER),
+    protocol.ListConfigResourcesRequest: _on_cluster(DESCRIBE_CONFIGS),
     protocol.CreateAclsRequest: _on_cluster(ALTER),
     protocol.DeleteAclsRequest: _on_cluster(ALTER),
 }

@@ -17,6 +17,7 @@ from emulator.clients.context import ClientContext
 from emulator.clients.external import (
     access_control,
     admin,
+    cluster_admin,
     committed_offsets,
     consumer_groups,
     fetch,
@@ -143,6 +144,9 @@ class ExternalClients:
             "DescribeCluster": metadata.DescribeCluster(addresses, racks),
             "DescribeTopicPartitions": quorum.DescribeTopicPartitions(),
             "DescribeQuorum": quorum.DescribeQuorum(context.kernel.state),
+            "UpdateFeatures": cluster_admin.UpdateFeatures(),
+            "UnregisterBroker": cluster_admin.UnregisterBroker(),
+            "ListConfigResources": cluster_admin.ListConfigResources(),
             "FindCoordinator": metadata.FindCoordinator(addresses),
             "Produce": produce.Produce(context, magic, known_ids),
             "InitProducerId": transactions.InitProducerId(),

@@ -18,6 +18,7 @@ from emulator.common.errors import ERRORS, NONE
 from emulator.common.names import is_topic_name
 from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse, RecordBatch
 from emulator.protocol.record_batch import PLAIN, TRANSACTIONAL
+from emulator.releases.profiles import Profile
 from emulator.wire.exceptions import InvalidRecords, UnsupportedCompression, WireError
 from emulator.wire.messages import produce as wire
 from emulator.wire.records import memory_records
@@ -38,6 +39,7 @@ class Produce:
 
     def __init__(self, context: ClientContext, magic: int, known_ids: TopicIds) -> None:
         """Record batches in the ledger of ``context``; ``magic`` is the brokers' message format."""
+        self.profile = context.profile
         self.known_ids = known_ids
         self.context = context
         self.magic = magic
@@ -148,10 +150,10 @@ class Produce:
                         found.append_time_ms,
                         log_start_offset=found.log_start,
                         record_errors=[
-                            wire.BatchIndexAndErrorMessage(at, f"{NO_KEY} {found.tp}.")
+                            wire.BatchIndexAndErrorMessage(at, _keyless(found, self.profile))
                             for at in found.keyless
                         ],
-                        error_message=_refusal(found) if found.keyless else None,
+                        error_message=_refusal(found, self.profile) if found.keyless else None,
                     )
                 )
             topics.append(wire.TopicProduceResponse(topic.name, topic.topic_id, rows))
@@ -175,19 +177,27 @@ class Produce:
             del doubts[mark]
 
 
-def _refusal(found: ProduceResponse) -> str:
-    """Why records are refused; up to three are named (``LogValidator.processRecordErrors``)."""
-    places = found.keyless
-    named = ", ".join(
-        f"RecordError(batchIndex={at}, message='{NO_KEY} {found.tp}.')" for at in places[:3]
-    )
-    return (
-        f"One or more records have been rejected due to {len(places)} record errors in total, and "
-        f"only showing the first three errors at most: [{named}]"
-    )
-
-
 NO_KEY: Final = "Compacted topic cannot accept message without key in topic partition"
+REJECTED: Final = "One or more records have been rejected"
+
+
+def _keyless(found: ProduceResponse, profile: Profile) -> str:
+    """Why a record without a key is refused."""
+    return f"{NO_KEY} {found.tp}{'.' if profile.has('refusals_of_keys_end_with_stop') else ''}"
+
+
+def _refusal(found: ProduceResponse, profile: Profile) -> str:
+    """Why records are refused; up to three are named (``LogValidator.processRecordErrors``)."""
+    places, reason = found.keyless, _keyless(found, profile)
+    if not profile.has("refused_records_counted"):
+        return REJECTED
+    named = ", ".join(f"RecordError(batchIndex={at}, message='{reason}')" for at in places[:3])
+    return (
+        f"{REJECTED} due to {len(places)} record errors in total, and only showing the first three"
+        f" errors at most: [{named}]"
+    )
+
+
 UNENTERED: Final = (
     "CORRUPT_MESSAGE",
     "INVALID_RECORD",

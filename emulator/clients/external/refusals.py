@@ -141,6 +141,8 @@ _REFUSALS: Final[dict[type, Refuse]] = {
         0, dict.fromkeys(r.partitions, e)
     ),
     protocol.DescribeQuorumRequest: lambda _, e: protocol.DescribeQuorumResponse(0, e, None),
+    protocol.UpdateFeaturesRequest: lambda _, e: protocol.UpdateFeaturesResponse(0, e, {}),
+    protocol.UnregisterBrokerRequest: lambda _, e: protocol.UnregisterBrokerResponse(0, e, {}),
     protocol.CreateAclsRequest: lambda _, e: protocol.AclsResponse(0, e, {}),
     protocol.DeleteAclsRequest: lambda _, e: protocol.AclsResponse(0, e, {}),
 }

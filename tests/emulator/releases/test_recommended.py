@@ -145,6 +145,11 @@ fetch_response_max_bytes 0.10.2..3.9
 offsets_for_times 0.10.2..3.9
 newest_record_has_own_epoch 3.9
 offset_not_available_error 2.2..3.9
+refused_records_counted 3.5..3.9
+refusals_of_keys_end_with_stop 0.8.1..2.8
+acl_authorizer 2.4..3.9
+simple_acl_authorizer 0.9..2.8
+groups_have_configs
 broker_endpoints documents 0.9..3.9
 generated_broker_ids documents 0.9..3.9
 client_quotas 0.9..3.9

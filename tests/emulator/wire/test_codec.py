@@ -37,7 +37,7 @@ See ``tests/wire/same_requests.py``.
 
 UNKNOWN = {
     *(f"{what}DelegationToken" for what in ("Create", "Renew", "Expire", "Describe")),
-    *("ConsumerGroupHeartbeat", "ConsumerGroupDescribe"),
+    *("ConsumerGroupHeartbeat", "ConsumerGroupDescribe", "UnregisterBroker"),
     *("ShareGroupHeartbeat", "ShareGroupDescribe", "ShareFetch", "ShareAcknowledge"),
     *("DescribeShareGroupOffsets", "AlterShareGroupOffsets", "DeleteShareGroupOffsets"),
 }

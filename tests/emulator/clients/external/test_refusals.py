@@ -73,13 +73,38 @@ def test_a_compacted_topic_takes_no_records_without_a_key(
     records = [Record(b"k", b"1", 1_700_000_000_000), Record(None, b"2", 1_700_000_000_000)]
     refused = produced(lab, memory_records.build(records, 2), version)
     assert (refused.error_code, refused.base_offset) == (error, -1)
-    if version >= 8:
-        (row,) = refused.record_errors
-        text = "Compacted topic cannot accept message without key in topic partition t-0."
-        assert (row.batch_index, row.batch_index_error_message) == (1, text)
-        assert refused.error_message.startswith("One or more records have been rejected due to 1 ")
     taken = produced(lab, memory_records.build(records[:1], 2), version)
     assert (taken.error_code, taken.base_offset) == (0, 0)
+
+
+NO_KEY = "Compacted topic cannot accept message without key in topic partition t-0"
+COUNTED = (
+    "One or more records have been rejected due to 2 record errors in total, and only showing the"
+    " first three errors at most: "
+    f"[RecordError(batchIndex=1, message='{NO_KEY}'), "
+    f"RecordError(batchIndex=2, message='{NO_KEY}')]"
+)
+
+
+@pytest.mark.parametrize(
+    ("release", "reason", "text"),
+    [
+        ("2.8", f"{NO_KEY}.", "One or more records have been rejected"),
+        ("4.1", NO_KEY, COUNTED),
+    ],
+)
+def test_the_reason_is_what_brokers_of_the_release_say(
+    release: str, reason: str, text: str
+) -> None:
+    """As 2.8.2 and 4.1.2 answered."""
+    lab = WireLab.made(brokers=1, version=release)
+    lab.run(CreateTopic(topic="t", config={"cleanup.policy": "compact"}))
+    lab.pass_time(1_000_000)
+    records = [Record(key, b"v", 1_700_000_000_000) for key in (b"k", None, None)]
+    refused = produced(lab, memory_records.build(records, 2), 8)
+    rows = [(row.batch_index, row.batch_index_error_message) for row in refused.record_errors]
+    assert rows == [(1, reason), (2, reason)]
+    assert refused.error_message == text
 
 
 def test_other_topics_take_records_without_a_key() -> None:

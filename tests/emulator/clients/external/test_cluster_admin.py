@@ -1,0 +1,117 @@
+"""Features, brokers that leave for good, and what is configured, where there is no ZooKeeper."""
+
+import pytest
+
+from emulator.common.errors import ERRORS
+from emulator.inputs.statements import CrashBroker, CreateTopic, StartBroker
+from emulator.wire.messages import features as wire
+from emulator.wire.messages.cluster import ApiVersionsRequest, MetadataRequest
+from emulator.wire.messages.configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from tests.support.wire_client import WireLab
+
+INVALID = ERRORS["INVALID_UPDATE_VERSION"].code
+SAFE_DOWNGRADE = 2
+SUBTRACT = 3
+
+
+@pytest.fixture
+def lab() -> WireLab:
+    made = WireLab.made(version="4.1")
+    made.run(CreateTopic(topic="t", assignment=[[0, 1, 2]]))
+    made.pass_time(1_000_000)
+    return made
+
+
+def update(lab: WireLab, *rows: tuple[str, int, int], version: int = 1, check: bool = False) -> int:
+    keys = [wire.FeatureUpdateKey(name, level, upgrade_type=kind) for name, level, kind in rows]
+    request = wire.UpdateFeaturesRequest(1_000, keys, check)
+    found = lab.ask(lab.connect(0), request, version)
+    lab.pass_time(1_000_000)
+    names = [name for name, _, _ in rows] if version < 2 and not found.error_code else []
+    assert [each.feature for each in found.results] == names
+    code: int = found.error_code
+    return code
+
+
+def finalized(lab: WireLab) -> dict[str, int]:
+    found = lab.ask(lab.connect(0), ApiVersionsRequest("a", "1"), 4)
+    return {each.name: each.max_version_level for each in found.finalized_features}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_features_are_updated_all_or_none(lab: WireLab, version: int) -> None:
+    assert finalized(lab)["group.version"] == 1
+    assert update(lab, ("group.version", 0, wire.UPGRADE), version=version) == INVALID
+    down = ("group.version", 0, SAFE_DOWNGRADE)
+    assert update(lab, down, ("nope", 1, wire.UPGRADE), version=version) == INVALID
+    assert update(lab, down, version=version, check=True) == 0
+    assert finalized(lab)["group.version"] == 1
+    assert update(lab, down, version=version) == 0
+    assert "group.version" not in finalized(lab)
+    assert update(lab, ("group.version", 1, wire.UPGRADE), version=version) == 0
+    assert finalized(lab)["group.version"] == 1
+
+
+@pytest.mark.parametrize(
+    "row", [("metadata.version", 99, 1), ("group.version", -1, 1), ("group.version", 1, 9)], ids=str
+)
+def test_levels_and_types_that_do_not_exist_are_refused(
+    lab: WireLab, row: tuple[str, int, int]
+) -> None:
+    assert update(lab, row) == INVALID
+
+
+def brokers(lab: WireLab) -> list[int]:
+    return sorted(
+        each.node_id for each in lab.ask(lab.connect(0), MetadataRequest(None), 9).brokers
+    )
+
+
+def test_a_broker_is_forgotten_until_it_registers_again(lab: WireLab) -> None:
+    unknown = ERRORS["BROKER_ID_NOT_REGISTERED"].code
+    lab.run(CrashBroker(broker=2))
+    lab.pass_time(30_000_000)
+    request = wire.UnregisterBrokerRequest(2)
+    assert lab.ask(lab.connect(0), request, 0).error_code == 0
+    assert lab.ask(lab.connect(0), request, 0).error_code == unknown
+    lab.pass_time(1_000_000)
+    assert listed(lab, 4) == ["0", "1"]
+    lab.run(StartBroker(broker=2))
+    lab.pass_time(2_000_000)
+    assert brokers(lab) == [0, 1, 2]
+
+
+def listed(lab: WireLab, *types: int, version: int = 1) -> list[str]:
+    found = lab.ask(lab.connect(0), wire.ListConfigResourcesRequest(list(types)), version)
+    assert not found.error_code
+    return [each.resource_name for each in found.config_resources]
+
+
+def test_what_is_configured_is_listed_by_type(lab: WireLab) -> None:
+    assert listed(lab, 2) == ["t"]
+    assert listed(lab) == ["0", "1", "2", "0", "1", "2", "t"]
+    assert listed(lab, 32) == []
+    assert listed(lab, version=0) == []
+    wrong = lab.ask(lab.connect(0), wire.ListConfigResourcesRequest([99]), 1)
+    assert wrong.error_code == ERRORS["UNSUPPORTED_VERSION"].code
+
+
+@pytest.mark.parametrize("version", ["4.1", "2.8"])
+def test_a_list_from_which_everything_is_subtracted_is_empty(version: str) -> None:
+    lab = WireLab.made(version=version)
+    lab.run(CreateTopic(topic="t", assignment=[[0, 1, 2]]))
+    lab.pass_time(1_000_000)
+    here = lab.connect(0)
+    change = AlterableConfig("cleanup.policy", SUBTRACT, "delete")
+    altered = IncrementalAlterConfigsRequest([AlterConfigsResource(2, "t", [change])])
+    assert lab.ask(here, altered, 1).responses[0].error_code == 0
+    lab.pass_time(1_000_000)
+    wanted = DescribeConfigsRequest([DescribeConfigsResource(2, "t", ["cleanup.policy"])])
+    (entry,) = lab.ask(here, wanted, 2).results[0].configs
+    assert (entry.value, entry.config_source) == ("", 1)
