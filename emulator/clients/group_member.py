@@ -20,6 +20,7 @@ from emulator.clients.group_state import (
     MEMBER,
     OUT,
     POSITIONS,
+    SHARE,
     SYNCING,
     Membership,
 )
@@ -42,6 +43,8 @@ from emulator.protocol import (
     LeaveGroupRequest,
     MetadataRequest,
     MetadataResponse,
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
     Subscription,
     SyncGroupRequest,
     SyncGroupResponse,
@@ -58,6 +61,10 @@ AWAITED_HEARTBEATS: Final = 2
 FENCED: Final = frozenset(("FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID"))
 """Errors after which a member of the protocol `consumer` joins again under its id."""
 ELSEWHERE: Final = frozenset(("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE", "REQUEST_TIMED_OUT"))
+
+
+EpochResponse = ConsumerGroupHeartbeatResponse | ShareGroupHeartbeatResponse
+"""The responses to heartbeats of members with epochs."""
 
 
 class GroupMembers:
@@ -190,7 +197,7 @@ class GroupMembers:
         return Subscription([membership.topic], owned)
 
     def _join(self, consumer: Consumer, membership: Membership) -> None:
-        if membership.protocol == CONSUMER:
+        if membership.protocol in (CONSUMER, SHARE):
             self._join_consumers(consumer, membership)
             return
         if membership.assignor != COOPERATIVE:
@@ -305,6 +312,13 @@ class GroupMembers:
         membership.member_id = membership.member_id or random_uuid(self.kernel.random_below)
         membership.phase, membership.rejoin, membership.pending = OUT, False, None
         membership.partitions, membership.generation = [], 0
+        if membership.protocol == SHARE:
+            topics, name = [membership.topic], consumer.name
+            shares = ShareGroupHeartbeatRequest(
+                membership.group, membership.member_id, 0, topics=topics, client=name
+            )
+            self.ask_coordinator(consumer, shares)
+            return
         message = ConsumerGroupHeartbeatRequest(
             membership.group,
             membership.member_id,
@@ -317,7 +331,7 @@ class GroupMembers:
         self.ask_coordinator(consumer, message)
 
     def _joined_consumers(
-        self, consumer: Consumer, membership: Membership, response: ConsumerGroupHeartbeatResponse
+        self, consumer: Consumer, membership: Membership, response: EpochResponse
     ) -> None:
         if response.error != NONE:
             self.failed(consumer, response.error)
@@ -328,7 +342,7 @@ class GroupMembers:
         self._next_heartbeat(consumer, membership)
 
     def _note_heartbeat(
-        self, consumer: Consumer, membership: Membership, response: ConsumerGroupHeartbeatResponse
+        self, consumer: Consumer, membership: Membership, response: EpochResponse
     ) -> None:
         """Take the epoch and, if there is one, the assignment of a response."""
         membership.generation = response.member_epoch
@@ -372,7 +386,14 @@ class GroupMembers:
         message: AnyMessage = HeartbeatRequest(
             membership.group, membership.generation, membership.member_id
         )
-        if membership.protocol == CONSUMER:
+        if membership.protocol == SHARE:
+            message = ShareGroupHeartbeatRequest(
+                membership.group,
+                membership.member_id,
+                membership.generation,
+                client=consumer.name,
+            )
+        elif membership.protocol == CONSUMER:
             owned: dict[str, list[int]] = {}
             for tp in membership.partitions:
                 topic, number = split(tp)
@@ -387,7 +408,7 @@ class GroupMembers:
         membership.heartbeat = self.context.send(membership.coordinator, message)
 
     def _beaten_consumers(
-        self, consumer: Consumer, membership: Membership, response: ConsumerGroupHeartbeatResponse
+        self, consumer: Consumer, membership: Membership, response: EpochResponse
     ) -> None:
         """Handle the response to a heartbeat; a fenced member has lost its partitions."""
         membership.heartbeat, membership.heard_us = 0, self.kernel.now
@@ -450,7 +471,7 @@ class GroupMembers:
             if membership is None:
                 continue
             is_beat = membership.heartbeat and membership.heartbeat == message.request
-            if is_beat and isinstance(message, ConsumerGroupHeartbeatResponse):
+            if is_beat and isinstance(message, EpochResponse):
                 self.connections.responded(consumer.connections, source)
                 self._beaten_consumers(consumer, membership, message)
             elif isinstance(message, HeartbeatResponse):
@@ -470,7 +491,10 @@ class GroupMembers:
                 self._joined(consumer, membership, message)
             case SyncGroupResponse():
                 self._synced(consumer, membership, message)
-            case ConsumerGroupHeartbeatResponse(member_epoch=epoch) if epoch >= 0:
+            case (
+                ConsumerGroupHeartbeatResponse(member_epoch=epoch)
+                | ShareGroupHeartbeatResponse(member_epoch=epoch)
+            ) if epoch >= 0:
                 self._joined_consumers(consumer, membership, message)
             case _:
                 self._on_statement_response(consumer, membership, message)
@@ -528,4 +552,6 @@ def leaving(membership: Membership) -> AnyMessage:
     """The request with which a member leaves its group."""
     if membership.protocol == CONSUMER:
         return ConsumerGroupHeartbeatRequest(membership.group, membership.member_id, LEFT)
+    if membership.protocol == SHARE:
+        return ShareGroupHeartbeatRequest(membership.group, membership.member_id, LEFT)
     return LeaveGroupRequest(membership.group, membership.member_id)

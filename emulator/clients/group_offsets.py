@@ -16,9 +16,11 @@ from emulator.clients.group_state import (
     MEMBER,
     POSITIONS,
     READING,
+    SHARE,
     Membership,
 )
 from emulator.clients.network_client import UNKNOWN, NetworkClient
+from emulator.clients.share_reads import ShareReads
 from emulator.clients.state import Consumer, Reading
 from emulator.common.errors import NONE
 from emulator.common.names import split
@@ -30,6 +32,8 @@ from emulator.protocol import (
     OffsetCommitResponse,
     OffsetFetchRequest,
     OffsetFetchResponse,
+    ShareAcknowledgeResponse,
+    ShareFetchResponse,
 )
 
 EPOCHS_SINCE: Final = 9
@@ -74,6 +78,7 @@ class GroupOffsets:
             on_response=self._on_response,
             refused=self._end,
         )
+        self.shares = ShareReads(context, self.members, self._end)
         self._read_partitions = read
         self._stop_waiting = stop_waiting
         self._close_statement = close
@@ -118,7 +123,9 @@ class GroupOffsets:
         reading = consumer.reading
         if reading is None:
             return
-        if reading.stage in (JOINING, POSITIONS):
+        if membership.protocol == SHARE and reading.stage != LEAVING:
+            self.shares.step(consumer, membership, reading)
+        elif reading.stage in (JOINING, POSITIONS):
             self._fetch(consumer, membership, reading)
         elif reading.stage == READING and membership.has_to_stop:
             # Offsets are committed before the member rejoins (onJoinPrepare).
@@ -193,12 +200,19 @@ class GroupOffsets:
         reading = consumer.reading
         if reading is None:
             return
-        if isinstance(message, MetadataResponse):
+        if membership.protocol == SHARE and reading.stage == READING:
+            self._shared(consumer, membership, message)
+        elif isinstance(message, MetadataResponse):
             self._told(consumer, reading, message)
-            return
-        if reading.stage == LEAVING:
+        elif reading.stage == LEAVING:
             self._close(consumer, reading)
-        elif isinstance(message, OffsetFetchResponse):
+        else:
+            self._about_offsets(consumer, membership, reading, message)
+
+    def _about_offsets(
+        self, consumer: Consumer, membership: Membership, reading: Reading, message: GroupResponse
+    ) -> None:
+        if isinstance(message, OffsetFetchResponse):
             if membership.subscribes and membership.phase != MEMBER:
                 self.members.pump(consumer)
             elif message.error == NONE:
@@ -213,6 +227,18 @@ class GroupOffsets:
             else:
                 membership.refused(message.error)
                 self._end(consumer, message.error)
+
+    def _shared(
+        self, consumer: Consumer, membership: Membership, message: GroupResponse | MetadataResponse
+    ) -> None:
+        """Handle a response to a member of a share group that reads."""
+        match message:
+            case MetadataResponse():
+                self.shares.told(consumer, membership, message)
+            case ShareFetchResponse():
+                self.shares.fetched(consumer, membership, message)
+            case ShareAcknowledgeResponse():
+                self.shares.acknowledged(consumer, membership, message)
 
     def _told(self, consumer: Consumer, reading: Reading, message: MetadataResponse) -> None:
         """With no partition assigned, check whether the topic exists."""
@@ -231,6 +257,8 @@ class GroupOffsets:
         if reading.error == NONE:
             reading.error = error
         then = reading.input.then
+        if then != "stay" and membership is not None:
+            self.shares.hang_up(consumer, membership)
         if (
             then == "leave"
             and membership is not None

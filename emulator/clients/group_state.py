@@ -15,6 +15,9 @@ AWAITING: Final = "awaiting"
 CONSUMER: Final = "consumer"
 """The protocol with which the coordinator assigns partitions (KIP-848)."""
 
+SHARE: Final = "share"
+"""The protocol of share groups, whose members share partitions (KIP-932)."""
+
 JOINING: Final = "joining"
 POSITIONS: Final = "positions"
 READING: Final = "reading"
@@ -40,6 +43,11 @@ class Membership(Struct, array_like=True):
     With the protocol ``consumer``, ``generation`` is the member's epoch and ``ids`` are the ids of
     its topics by name. It is AWAITING until it has partitions, but not for longer than ``waits``
     heartbeats. ``pending`` is an assignment that has to wait until what it has read is committed.
+
+    With the protocol ``share``, ``leaders`` are the partitions of each leader, ``turn`` the leaders
+    to fetch from next, ``sessions`` the epochs of its share sessions by leader, ``joined`` their
+    partitions, and ``acquired`` what it has to acknowledge. ``is_loading``: the leader that was
+    asked last may still read the group's state.
     """
 
     group: str
@@ -70,6 +78,12 @@ class Membership(Struct, array_like=True):
     interval_us: int = 0
     waits: int = 0
     pending: list[str] | None = None
+    leaders: dict[int, list[str]] = field(default_factory=dict)
+    turn: list[int] = field(default_factory=list)
+    sessions: dict[int, int] = field(default_factory=dict)
+    joined: dict[int, list[str]] = field(default_factory=dict)
+    acquired: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    is_loading: bool = False
 
     @property
     def leads(self) -> bool:

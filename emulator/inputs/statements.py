@@ -387,14 +387,24 @@ class Consume(Input, frozen=True, kw_only=True, statement="consume"):
         option("--assignor", "", "how the group assigns partitions", default="range"),
     ] = "range"
     protocol: Annotated[
-        Literal["classic", "consumer"],
+        Literal["classic", "consumer", "share"],
         option(
             "--protocol",
             "",
-            "group.protocol: with consumer the coordinator assigns partitions (4.0+)",
+            "group.protocol: with consumer the coordinator assigns partitions (4.0+), with share"
+            " members share them (4.1+)",
             default="classic",
         ),
     ] = "classic"
+    acknowledge: Annotated[
+        Literal["accept", "release", "reject", "none"],
+        option(
+            "--acknowledge",
+            "",
+            "what a member of a share group does with its records; none: its locks expire",
+            default="accept",
+        ),
+    ] = "accept"
     # Of a member of a group: its position that is out of range is reset to the log start.
     from_beginning: Annotated[
         bool, flag("--from-beginning", "from offset 0; for a group: if it has no valid offset")

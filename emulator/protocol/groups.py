@@ -11,6 +11,11 @@ from emulator.protocol.consumer_groups import (
     ConsumerGroupHeartbeatResponse,
 )
 from emulator.protocol.message import Detail, Message
+from emulator.protocol.share_groups import (
+    ShareAcknowledgeResponse,
+    ShareFetchResponse,
+    ShareGroupHeartbeatResponse,
+)
 
 
 def _about(group: str, *words: str | int) -> Detail:
@@ -370,5 +375,8 @@ GroupResponse = (
     | OffsetDeleteResponse
     | ConsumerGroupHeartbeatResponse
     | ConsumerGroupDescribeResponse
+    | ShareGroupHeartbeatResponse
+    | ShareFetchResponse
+    | ShareAcknowledgeResponse
 )
 """Their responses."""

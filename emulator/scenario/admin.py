@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from emulator import events
 from emulator.clients.assignors import COOPERATIVE
-from emulator.clients.group_state import CONSUMER
+from emulator.clients.group_state import CONSUMER, SHARE
 from emulator.clients.idempotence import idempotence_conflict
 from emulator.clients.state import TransactionState
 from emulator.cluster import Cluster
@@ -361,6 +361,8 @@ class Admin:
             needs(profile, "consumer_groups", "Consumer groups exist")
             if wanted.protocol == CONSUMER:
                 needs(profile, "consumer_group_protocol", "The protocol `consumer` exists")
+            if wanted.protocol == SHARE:
+                needs(profile, "share_groups", "Share groups exist")
             if wanted.assignor == COOPERATIVE:
                 needs(profile, "cooperative_rebalance", "The cooperative-sticky assignor exists")
 

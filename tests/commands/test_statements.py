@@ -159,6 +159,10 @@ TABLE: list[tuple[str, Meaning]] = [
     ("consume t --isolation read_committed", Consume(topic="t", isolation="read_committed")),
     ("consume t", Consume(topic="t")),
     (
+        "consume t --group g --protocol share --acknowledge release",
+        Consume(topic="t", group="g", protocol="share", acknowledge="release"),
+    ),
+    (
         "consume t --group g --protocol consumer",
         Consume(topic="t", group="g", protocol="consumer"),
     ),

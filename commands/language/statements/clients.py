@@ -23,7 +23,11 @@ def consume(statement: Consume) -> Consume:
     )
     if statement.group is None and is_member:
         raise BadWord("takes --assignor, --protocol and --then only with --group")
-    if statement.protocol == "consumer" and statement.assignor != "range":
+    if statement.protocol != "share" and statement.acknowledge != "accept":
+        raise BadWord("takes --acknowledge only with --protocol share")
+    if statement.protocol == "share" and (has_place or statement.partition is not None):
+        raise BadWord("takes no place and no --partition with --protocol share")
+    if statement.protocol != "classic" and statement.assignor != "range":
         raise BadWord("takes --assignor only with --protocol classic")
     if statement.from_beginning and statement.group is None:
         return replace(statement, from_beginning=False, offset=0)
