@@ -91,6 +91,7 @@ class LargeSource:
     bootstrap_servers = ""
     notes: Sequence[str] = ()
     stale_us: int | None = None
+    wall_clock_us: int | None = None
 
     def __init__(self, partitions: int) -> None:
         self.view = ClusterView(large_state(partitions))

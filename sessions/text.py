@@ -8,6 +8,7 @@ lines are built from spans and not from markup.
 
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -16,6 +17,9 @@ US_PER_MS = 1_000
 US_PER_SECOND = 1_000_000
 SECONDS_PER_MINUTE = 60
 SECONDS_PER_HOUR = 3_600
+HOURS_PER_DAY = 24
+US_PER_DAY = HOURS_PER_DAY * SECONDS_PER_HOUR * US_PER_SECOND
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 UNKNOWN = -1
 TENTHS_MAX_S = 10
 """Ages below this are written with tenths of a second."""
@@ -75,11 +79,22 @@ def brackets(brokers: Iterable[int]) -> str:
 
 
 def clock(time_us: int) -> str:
-    """Virtual time as ``00:12:04.250``."""
+    """Time as ``00:12:04.250``; after the first midnight with the days, ``1d 00:12:04.250``."""
     seconds, rest_us = divmod(max(0, time_us), US_PER_SECOND)
     hours, seconds = divmod(seconds, SECONDS_PER_HOUR)
     minutes, seconds = divmod(seconds, SECONDS_PER_MINUTE)
-    return f"{hours:02}:{minutes:02}:{seconds:02}.{rest_us // US_PER_MS:03}"
+    days, hours = divmod(hours, HOURS_PER_DAY)
+    day = f"{days}d " if days else ""
+    return f"{day}{hours:02}:{minutes:02}:{seconds:02}.{rest_us // US_PER_MS:03}"
+
+
+def dated_clock(time_us: int, zero_us: int) -> str:
+    """A time of day with its date (UTC), ``2026-11-24 00:12:04.250``.
+
+    ``zero_us`` is the wall-clock time of time 0, a midnight, in microseconds since 1970 UTC.
+    """
+    moment = EPOCH + timedelta(microseconds=zero_us + max(0, time_us))
+    return f"{moment:%Y-%m-%d} {clock(max(0, time_us) % US_PER_DAY)}"
 
 
 def short_clock(time_us: int) -> str:

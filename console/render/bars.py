@@ -15,7 +15,7 @@ from console.render.lines import Line, Span, cut, data, fit, join_ends, line, wi
 from console.render.state_words import WORD_OF, glyph_of
 from sessions.model.health import STATES
 from sessions.model.quorum import controllers_running
-from sessions.text import age, clean, clock, number
+from sessions.text import US_PER_DAY, age, clean, clock, dated_clock, number
 
 TABS: Final = (
     ("1", "overview", "Overview"),
@@ -115,11 +115,20 @@ def _time(stage: Stage, *, roomy: bool) -> Line:
         " " if roomy else "",
         pace,
         f" {_speed(stage)}{gap}",
-        Span(clock(source.time_us), "strong"),
+        Span(_clock(stage, roomy=roomy), "strong"),
         f"{gap}#{number(source.seq)}{end}",
         Span(f"{gap}READ-ONLY", "read-only") if stage.read_only else "",
         Span(f"{gap}{glyphs.up} REC", "error") if stage.recording else "",
     )
+
+
+def _clock(stage: Stage, *, roomy: bool) -> str:
+    """The time; of a history with its date, in narrow terminals only after the first midnight."""
+    source = stage.source
+    zero_us = source.wall_clock_us
+    if zero_us is None or not (roomy or source.time_us >= US_PER_DAY):
+        return clock(source.time_us)
+    return dated_clock(source.time_us, zero_us)
 
 
 def _speed(stage: Stage) -> str:

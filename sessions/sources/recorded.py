@@ -16,6 +16,7 @@ from sessions.model.states import NO_SEED, Bookmark
 from sessions.model.touches import object_name
 from sessions.playback.cursor import US_PER_SECOND, Cursor, Reply
 from sessions.sources.source import Source
+from sessions.text import US_PER_DAY
 
 READ_ONLY: Final = "READ_ONLY"
 """The error of a statement that is given to a recording."""
@@ -54,6 +55,11 @@ class ReplaySource(Source):
     def _begin(self) -> None:
         """Let no time pass before the first event: of times of day, there may be hours."""
         self._cursor.replay_us = max(self._cursor.replay_us, self._first_us)
+
+    @property
+    def wall_clock_us(self) -> int | None:
+        zero_us = self.session.origin.wall_clock_us
+        return zero_us if zero_us is not None and zero_us % US_PER_DAY == 0 else None
 
     @property
     def view(self) -> ClusterView:

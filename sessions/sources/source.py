@@ -85,6 +85,14 @@ class Source(Protocol):
         return None
 
     @property
+    def wall_clock_us(self) -> int | None:
+        """The midnight at which its time is 0, in microseconds since 1970 UTC; else None.
+
+        The times of a history that a real cluster wrote down are times of day.
+        """
+        return None
+
+    @property
     def recorder(self) -> Recorder | None:
         """What records it; None where nothing is recorded."""
         return None

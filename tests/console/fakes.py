@@ -48,6 +48,7 @@ class ListSource:
         self.bootstrap_servers = ""
         self.notes: Sequence[str] = ()
         self.stale_us: int | None = None
+        self.wall_clock_us: int | None = None
         self.history = list(history)
         self.view = ClusterView()
         self.by_hand: dict[int, Bookmark | None] = {}

@@ -12,6 +12,7 @@ from sessions.postmortem.session import record
 from sessions.sources.recorded import ReplaySource
 from tests.console.contexts import OPENED, ready
 from tests.console.driving import LARGE, Console, console
+from tests.sessions.postmortem.logs import cluster, fence
 
 RECORDED = Path(__file__).parents[1] / "sessions/postmortem/recordings/kraft-4.1.2"
 INCIDENTS = RECORDED.parent / "incidents"
@@ -78,7 +79,7 @@ async def test_every_screen_opens_on_a_history(session: Path) -> None:
             assert len(lines) == LARGE[1]
             assert all(len(row) <= LARGE[0] for row in lines), context
             if context not in ("menu", "page"):
-                assert "19:07:02.806" in lines[0], (context, lines[0])
+                assert "2026-11-23 19:07:02.806" in lines[0], (context, lines[0])
             missing[context] = [part for part in parts if part not in text]
     source.close()
     assert {context: parts for context, parts in missing.items() if parts} == {}
@@ -110,3 +111,19 @@ async def test_a_history_begins_with_its_first_event_and_shows_nothing_that_nobo
     assert "not known" in partitions
     assert "no log here" not in partitions
     assert "acts on ISR" not in partitions
+
+
+async def test_after_midnight_the_clock_has_the_date_and_events_their_day(tmp_path: Path) -> None:
+    log = cluster()
+    log.second += 2 * 24 * 3_600
+    log.add(fence(2, 4), version=1).write(tmp_path)
+    session = tmp_path / "incident.tide.db"
+    record(read_paths([str(tmp_path)]), session, [str(tmp_path)])
+    source = ReplaySource(session)
+    source.to_tail()
+    async with console(source, size=(80, 24)) as driven:
+        await open_screen(driven, "events")
+        lines = driven.lines()
+        assert "2026-09-23 14:13:30.000" in lines[0], lines[0]
+        assert any("2d 14:13:30.000" in shown for shown in lines[1:])
+    source.close()

@@ -9,6 +9,7 @@ from sessions.text import (
     broker_list,
     clean,
     clock,
+    dated_clock,
     hexadecimal,
     json_text,
     natural_key,
@@ -49,10 +50,18 @@ def test_control_characters_become_visible_and_markup_stays_text(raw: str, shown
         (0, "00:00:00.000", "00:00.000"),
         (724_250_000, "00:12:04.250", "12:04.250"),
         (3_661_000_999, "01:01:01.000", "01:01:01.000"),
+        (86_399_999_999, "23:59:59.999", "23:59:59.999"),
+        (90_061_000_000, "1d 01:01:01.000", "1d 01:01:01.000"),
     ],
 )
 def test_clock_is_hours_minutes_seconds(time_us: int, long: str, short: str) -> None:
     assert (clock(time_us), short_clock(time_us)) == (long, short)
+
+
+def test_a_time_of_day_has_the_date_of_its_own_day() -> None:
+    zero_us = 1_795_478_400_000_000
+    assert dated_clock(7_000, zero_us) == "2026-11-24 00:00:00.007"
+    assert dated_clock(90_061_000_000, zero_us) == "2026-11-25 01:01:01.000"
 
 
 @pytest.mark.parametrize(
