@@ -61,6 +61,8 @@ def analyze(
             f"the events of {plural(report.unlike, 'session')} do not build the state that was "
             f"recorded: see {report.out}/replay_differences"
         )
+    if report.remark:
+        streams.narrate(f"note: {report.remark}")
     if as_json:
         streams.emit_json(analysis.plain(report))
     else:

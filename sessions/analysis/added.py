@@ -35,7 +35,7 @@ class AddedSessions(Struct, frozen=True):
 
 def sessions_of(dataset: Dataset) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the columns that identify the sessions of a dataset, and each one's file."""
-    return dataset.scan(SESSIONS, [*IDENTITY, FILENAME])
+    return dataset.scan(SESSIONS, [*IDENTITY, "seed", FILENAME])
 
 
 def added_since(dataset: Dataset, sessions: Any, analysed: Location) -> AddedSessions | None:  # noqa: ANN401 - pyarrow has no types

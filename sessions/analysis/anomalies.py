@@ -15,7 +15,7 @@ from sessions.analysis.events import facts
 from sessions.analysis.job import Job, Result, shown
 from sessions.analysis.metadata_log import releases
 from sessions.analysis.results.truth import ANOMALIES, ANOMALIES_KNOWN, ANOMALY_COUNTS
-from sessions.analysis.tables import DatasetTables
+from sessions.analysis.tables import OBSERVED, DatasetTables
 from sessions.analysis.windows import earlier, nearest
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONSUMED
@@ -235,8 +235,12 @@ def _aborted(produced: DataFrame, consumed: DataFrame) -> DataFrame:
 
 
 def anomaly_counts(source: DatasetTables) -> DataFrame:
-    """Return the table :data:`ANOMALY_COUNTS`: a row for each release and anomaly, also if zero."""
-    named, release = releases(source), ("version", "mode")
+    """Return the table :data:`ANOMALY_COUNTS`: a row for each release and anomaly, also if zero.
+
+    What clients of a real cluster observed is not known, so it is none of the sessions.
+    """
+    told = source.sessions.where(f"seed is null or not {OBSERVED}").select(SESSION)
+    named, release = releases(source).join(told, SESSION, "left_semi"), ("version", "mode")
     names = F.explode(F.array(*(F.lit(name) for name in ANOMALIES_KNOWN))).alias("name")
     cells = named.groupBy(*release).agg(F.count("*").alias("sessions")).select("*", names)
     rows = source.result(ANOMALIES).join(named, SESSION).groupBy(*release, "name")

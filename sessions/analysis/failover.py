@@ -86,9 +86,13 @@ def _faults(source: DatasetTables) -> DataFrame:
     session ends, even if the next process is running by then. The session's end is a fault of its
     own only if the process that opened it still runs. KRaft's controller detects the fault with a
     record. A broker that thaws before that has not been detected. That record is a fault of its own
-    if it fences the process that registered last, and that process still runs.
+    if it fences the process that registered last, and that process still runs. The history of a
+    real cluster says of a process only that it is fenced, which its record says, too.
     """
-    process = source.table(FAULTS).where("kind = 'broker'")
+    logged = source.table(METADATA_RECORDS).select(SESSION).distinct()
+    processes = source.table(FAULTS).where("kind = 'broker'")
+    fenced = processes.where("state = 'fenced'").join(logged, SESSION, "left_anti")
+    process = processes.where("state <> 'fenced'").unionByName(fenced)
     both = process.select(SESSION, "broker", "kind", "state", "seq", "time_us")
     for more in (_noticed(source.table(METADATA_RECORDS)), *_sessions(source)):
         both = both.unionByName(more, allowMissingColumns=True)

@@ -9,7 +9,7 @@ from sessions.analysis.intervals import edges
 from sessions.analysis.job import Job, Result, rounded, shown
 from sessions.analysis.results.cluster import LEADER_BALANCE
 from sessions.analysis.state_intervals import partition_spells
-from sessions.analysis.tables import DatasetTables
+from sessions.analysis.tables import OBSERVED, DatasetTables
 from sessions.dataset.schema import SESSION
 
 KEYS: Final = (SESSION, "broker")
@@ -26,7 +26,7 @@ def leader_balance(source: DatasetTables) -> DataFrame:
         F.count_if(F.col("change") > 0).alias("gained"),
         F.count_if(F.col("change") < 0).alias("lost"),
     )
-    for part in (_over_time(whole, turns, source.ends), *_at_end(states), gained):
+    for part in (_over_time(whole, turns, source), *_at_end(states), gained):
         whole = whole.join(part, list(KEYS), "left")
     imbalance = F.col("strayed_at_end") * 100 / F.col("preferred_at_end")
     share = F.when(F.col("preferred_at_end") > 0, imbalance)
@@ -34,12 +34,20 @@ def leader_balance(source: DatasetTables) -> DataFrame:
     return counted.select(*LEADER_BALANCE.names)
 
 
-def _over_time(brokers: DataFrame, turns: DataFrame, ends: DataFrame) -> DataFrame:
-    """Return how many partitions each broker led, as mean over time and maximum."""
-    start = brokers.select(
-        *KEYS, F.lit(0).alias("seq"), F.lit(0).alias("us"), F.lit(0).alias("change")
+def _over_time(brokers: DataFrame, turns: DataFrame, source: DatasetTables) -> DataFrame:
+    """Return how many partitions each broker led, as mean over time and maximum.
+
+    A session of a real cluster has times of day: its time begins with its first leader.
+    """
+    first = turns.groupBy(SESSION).agg(F.min("us").alias("first_us"))
+    observed = source.sessions.where(OBSERVED).select(SESSION).join(first, SESSION)
+    start = brokers.join(observed, SESSION, "left").select(
+        *KEYS,
+        F.lit(0).alias("seq"),
+        F.coalesce("first_us", F.lit(0)).alias("us"),
+        F.lit(0).alias("change"),
     )
-    both = turns.drop("tp").unionByName(start).join(ends, SESSION)
+    both = turns.drop("tp").unionByName(start).join(source.ends, SESSION)
     line = Window.partitionBy(*KEYS).orderBy("seq")
     so_far = line.rangeBetween(Window.unboundedPreceding, Window.currentRow)
     levels = both.select(

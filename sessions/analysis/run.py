@@ -30,6 +30,7 @@ from sessions.dataset.location import Location, LocationError
 from sessions.dataset.schema import SESSION
 from sessions.decoding import DecodingError, decode_json
 from sessions.file_system import delete_tree, move
+from sessions.model.states import NO_SEED
 
 DAMAGED: Final = re.compile(r"FAILED_READ_FILE.*?file://(\S+?\.parquet)", re.DOTALL)
 """Matches the file name in Spark's error for an unreadable file."""
@@ -42,6 +43,8 @@ NO_CONNECTOR: Final = re.compile(r"Class \S*S3AFileSystem not found|No FileSyste
 NOTE: Final = "_analysis.json"
 """File in the results folder: the dataset that they describe."""
 ANALYSED: Final = "_sessions"
+NAMED_MAX: Final = 5
+"""How many sessions a remark names."""
 """Table in the results folder: the analysed sessions."""
 Progress = Callable[[str], object]
 """Called with a short description of each step as it starts."""
@@ -71,7 +74,7 @@ class AnalysisReport(Struct, frozen=True):
 
     ``unlike``: the number of sessions whose events do not rebuild the recorded state (also 0 if
     that was not checked). ``added``: how many sessions were added to an earlier analysis; None:
-    there was none.
+    there was none. ``observed`` names the sessions of real clusters, of which much is not known.
     """
 
     dataset: Location
@@ -81,6 +84,24 @@ class AnalysisReport(Struct, frozen=True):
     tables: tuple[ReportTable, ...]
     unlike: int = 0
     added: int | None = None
+    observed: tuple[str, ...] = ()
+
+    @property
+    def remark(self) -> str:
+        """What the results leave out of sessions of real clusters; empty if there are none."""
+        if not self.observed:
+            return ""
+        *others, last = self.observed[:NAMED_MAX]
+        count = len(self.observed)
+        named = f"{', '.join(others)} and {last}" if others else last
+        if count > NAMED_MAX:
+            named = f"{count:,} sessions ({', '.join(self.observed[:NAMED_MAX])}, ..)"
+        was = "is a session" if count == 1 else "are sessions"
+        return (
+            f"{named} {was} of a real cluster: what its clients did, ends of logs and high "
+            "watermarks are not in it, so that latency, durability, anomalies and when a leader "
+            "served are left out"
+        )
 
 
 class Note(Struct, frozen=True):
@@ -291,7 +312,11 @@ class _Work:
         added = None if only is None else len(only.sessions)
         unlike = _unlike(Results(self._results))
         where = self._dataset.location
-        return AnalysisReport(where, self._out, len(sessions), events, tables, unlike, added)
+        named = zip(sessions[SESSION].to_pylist(), sessions["seed"].to_pylist(), strict=True)
+        observed = tuple(sorted(name for name, seed in named if seed == NO_SEED))
+        return AnalysisReport(
+            where, self._out, len(sessions), events, tables, unlike, added, observed
+        )
 
     def _keep_earlier(self, jobs: tuple[Job, ...]) -> None:
         """Copy the rows of earlier results to the new ones."""

@@ -13,7 +13,10 @@ from sessions.dataset.layout import Dataset
 from sessions.dataset.location import Location
 from sessions.dataset.schema import SESSION, Table, spark_schema
 from sessions.dataset.tables import SESSIONS
+from sessions.model.states import NO_SEED
 
+OBSERVED: Final = f"(seed = {NO_SEED})"
+"""Condition on sessions: they are of a real cluster, seen from outside."""
 MATERIALISED: Final = "_materialised"
 """Folder beside the results: tables that several jobs read, kept until the last has ended."""
 

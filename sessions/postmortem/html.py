@@ -1,5 +1,6 @@
 """The report as one HTML page that needs no network and prints well."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,7 @@ from sessions.report.single_file import head
 from sessions.text import clean
 
 STYLE: Final = Path(__file__).parent / "postmortem.css"
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 
 
 def page(report: Report, made: str) -> str:
@@ -38,4 +40,10 @@ def _section(section: Section) -> Iterator[Element]:
 
 
 def _row(tag: str, row: Row) -> Element:
-    return element("tr", *(element(tag, clean(value)) for value in row))
+    return element("tr", *(_cell(tag, clean(value)) for value in row))
+
+
+def _cell(tag: str, value: str) -> Element:
+    if _TIME.fullmatch(value):
+        return element(tag, value, class_="time")
+    return element(tag, value)

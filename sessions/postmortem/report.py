@@ -55,7 +55,8 @@ def report_of(incident: Incident, sources: Sequence[str], found: Sequence[WhatIf
         _timeline(incident),
     ]
     impact = incident.impact
-    is_bad = bool(impact.offline or any(risk.is_unclean for risk in impact.risks))
+    is_unclean = any(risk.is_unclean for risk in impact.risks)
+    is_bad = bool(impact.offline or is_unclean or _removed_verdict(impact))
     title = f"Postmortem of {', '.join(sources)}"
     return Report(title, verdict(incident), is_bad, [each for each in sections if each is not None])
 
@@ -69,6 +70,7 @@ def verdict(incident: Incident) -> str:
         f"{plural(crashes, 'time')} a broker was lost without a shutdown" if crashes else "",
         _offline_verdict(incident),
         f"{plural(unclean, 'unclean election')}" if unclean else "",
+        _removed_verdict(impact),
     ]
     said = "; ".join(part for part in parts if part) or "no partition was without a leader"
     count = incident.unexplained_count
@@ -77,6 +79,17 @@ def verdict(incident: Incident) -> str:
         explained = "not checked against the rules"
     sentence = f"{said}; {explained}."
     return sentence[0].upper() + sentence[1:]
+
+
+def _removed_verdict(impact: Impact) -> str:
+    """How many records replicas removed that may have been acknowledged, by partition the most."""
+    removed: dict[str, int] = {}
+    for cut in impact.truncations:
+        if cut.end is not None:
+            removed[cut.tp] = max(removed.get(cut.tp, 0), cut.end - cut.offset)
+    if not removed:
+        return ""
+    return f"{plural(sum(removed.values()), 'record')} of {_named(sorted(removed))} removed"
 
 
 def _offline_verdict(incident: Incident) -> str:

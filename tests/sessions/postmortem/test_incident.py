@@ -84,4 +84,5 @@ def test_the_report_tells_what_was_unavailable_and_what_may_be_lost() -> None:
     text = markdown(report)
     assert "| t5-1 | 2026-11-23T19:06:04.725Z | 10.042 s | 1 | broker 1 is fenced | 1 |" in text
     html = page(report, "Made now.")
-    assert "<td>t5-1</td><td>2026-11-23T19:06:04.725Z</td><td>10.042 s</td>" in html
+    time = '<td class="time">2026-11-23T19:06:04.725Z</td>'
+    assert f"<td>t5-1</td>{time}<td>10.042 s</td>" in html
