@@ -61,7 +61,7 @@ def _facts(report: Report) -> Iterable[Element]:
         yield _table(
             ("Node", "Seconds", "Back in all ISRs"),
             [
-                (each.node, f"{each.seconds:.1f}", "yes" if each.caught_up else "no")
+                (each.node, round(each.seconds, 1), "yes" if each.caught_up else "no")
                 for each in report.roll.restarts
             ],
         )
@@ -70,7 +70,7 @@ def _facts(report: Report) -> Iterable[Element]:
             yield _table(
                 ("Unwritable", "Least ISR", "Seconds"),
                 [
-                    (tp, least.get(tp, ""), f"{seconds:.1f}")
+                    (tp, least.get(tp, ""), round(seconds, 1))
                     for tp, seconds in sorted(report.roll.unwritable.items())
                 ],
             )
@@ -88,7 +88,7 @@ def _overview(cases: Sequence[CaseReport]) -> Element:
                 len(case.risks.unavailable),
                 len(case.risks.full_acks_produce_unavailable),
                 len(case.risks.acks1_data_loss),
-                f"{case.seconds:.1f}",
+                round(case.seconds, 1),
             )
             for case in cases
         ],
@@ -106,17 +106,24 @@ def _case(case: CaseReport) -> Element:
         made.append(element("p", element("b", text), ", ".join(case.races)))
     leaders = ", ".join(f"broker {broker}: {count:,}" for broker, count in case.leaders.items())
     made.append(element("p", "Leaders afterwards: ", leaders or "none", "."))
+    if case.leading_bytes:
+        sizes = (f"broker {broker}: {size:,}" for broker, size in case.leading_bytes.items())
+        made.append(element("p", "Bytes that they lead: ", ", ".join(sizes), "."))
     made.append(element("p", element("code", case.script)))
     return made
 
 
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str | int]]) -> Element:
-    def cell(tag: str, value: str | int) -> Element:
-        return element(tag, str(value), class_="n" if isinstance(value, int) else None)
+def _table(headers: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Element:
+    def cell(tag: str, value: str | float, *, is_number: bool | None = None) -> Element:
+        in_line = isinstance(value, int | float) if is_number is None else is_number
+        return element(tag, str(value), class_="n" if in_line else None)
 
+    first = rows[0] if rows else headers
+    numbers = [isinstance(value, int | float) for value in first]
+    head = zip(headers, numbers, strict=True)
     return element(
         "table",
-        element("tr", *(element("th", header) for header in headers)),
+        element("tr", *(cell("th", name, is_number=number) for name, number in head)),
         *(element("tr", *(cell("td", value) for value in row)) for row in rows),
         class_="wide",
     )

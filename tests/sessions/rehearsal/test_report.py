@@ -185,6 +185,7 @@ def test_a_baseline_leaves_what_became_worse(rehearsal: Rehearsal) -> None:
 def test_the_page_needs_no_network_and_escapes_names(rehearsal: Rehearsal) -> None:
     report = reported(rehearsal, cases.named(IMAGE, [1]))
     text = page(report, "<b>.json", "UNSAFE", "made today")
+    assert '<th class="n">Seconds</th>' in text
     assert "&lt;b&gt;.json" in text
     assert "<b>.json" not in text
     assert "http://" not in text
