@@ -40,11 +40,12 @@ app = typer.Typer()
 
 
 class Wanted(NamedTuple):
-    """A change to preview: the file of a plan, brokers that leave, brokers that are added."""
+    """A change to preview: the file of a plan, brokers that leave or come, configurations."""
 
     plan: str | None
     decommission: Sequence[int]
     add_brokers: Sequence[values.Setting]
+    settings: Sequence[values.Setting]
 
 
 class Where(NamedTuple):
@@ -91,7 +92,7 @@ IMAGE_NAME: Final = "prod.cluster.json"
         "tidegauge rehearse prod.cluster.json --lose rack=a,broker=7 --json --partitions",
         "tidegauge rehearse prod.cluster.json --each rack --roll",
         "tidegauge rehearse prod.cluster.json --json --baseline yesterday.json",
-        "tidegauge rehearse prod.cluster.json --set topic:orders:min.insync.replicas=2",
+        "tidegauge rehearse prod.cluster.json --set-config topic:orders:min.insync.replicas=2",
         "tidegauge rehearse fleet.cluster.json --master spark://host:7077",
         "tidegauge rehearse prod.cluster.json --add-broker 7=b --decommission 3",
     ),
@@ -155,6 +156,16 @@ def rehearse(
             text="with one more broker; may be repeated",
         ),
     ] = None,
+    set_config: Annotated[
+        list[values.Setting] | None,
+        option(
+            "--set-config",
+            metavar="K=V",
+            parse=values.resource_setting,
+            text="preview this configuration, written as --set's: the cases are rehearsed without"
+            " and with it; may be repeated",
+        ),
+    ] = None,
     version: Version = None,
     mode: Mode = None,
     racks: Racks = None,
@@ -205,7 +216,7 @@ def rehearse(
         each=[*(each or ()), *(["pair"] if pairs else ())],
         lose=lose or [],
         roll=roll,
-        change=Wanted(reassign, decommission or [], add_brokers or []),
+        change=Wanted(reassign, decommission or [], add_brokers or [], set_config or []),
         seed=seed,
         where=Where(workers or os.cpu_count() or 1, master, spark_conf(conf)),
     )
@@ -239,7 +250,7 @@ def _rehearsed(
     from emulator.cluster_image.assumptions import complete
     from emulator.releases.config import ConfigError
     from sessions.rehearsal.cases import CaseError
-    from sessions.rehearsal.change import preview, with_broker
+    from sessions.rehearsal.change import preview, with_broker, with_settings
     from sessions.rehearsal.report import report_of
     from sessions.rehearsal.rolling import roll as roll_nodes
     from sessions.rehearsal.runs import Rehearsal, all_trials, run_cases
@@ -256,12 +267,13 @@ def _rehearsed(
             image = complete(with_broker(image, int(broker.name), broker.value)).image
         rehearsal = Rehearsal(_spec(image, number), image)
         plan = _plan(image, change, number)
-        if plan:
-            previewed = preview(rehearsal, plan)
+        if plan or change.settings:
+            previewed = preview(rehearsal, plan) if plan else None
             cases = list(dict.fromkeys(_cases(image, each, lose, only_rolled=roll)))
             runs = run_cases(cases, image, where.run(rehearsal, _spec(image, number)))
             unchanged = report_of(rehearsal, runs, [], image_name)
-            image = previewed.after
+            image = previewed.after if previewed else image
+            image = complete(with_settings(image, change.settings)).image
             rehearsal = Rehearsal(_spec(image, number), image)
         cases = list(dict.fromkeys(_cases(image, each, lose, only_rolled=roll)))
     except (CaseError, ConfigError) as error:

@@ -5,7 +5,7 @@ leave. How long their bytes take to copy is not emulated; how many there are is 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Final
 
@@ -13,13 +13,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from emulator.cluster_image.image import Broker, ClusterImage, Topic
+from emulator.common.names import nearest_hint
 from emulator.inputs.statements import Reassign, Statement
 from emulator.replication.assignment import AssignmentError, assign_kafka, assign_rack_aware
 from emulator.scenario.runner import Runner
+from sessions.own_cluster import by_hand
 from sessions.rehearsal.cases import CaseError
 from sessions.rehearsal.outcome import Requirements, outcome_of
 from sessions.rehearsal.runs import Rehearsal
 from sessions.rehearsal.watch import Watch
+from sessions.text import broker_list
 
 LIMIT_US: Final = 600_000_000
 """How long a change is followed at most."""
@@ -58,6 +61,36 @@ def with_broker(image: ClusterImage, broker: int, rack: str) -> ClusterImage:
         raise CaseError(f"There is a broker {broker} already.")
     brokers = sorted((*image.brokers, Broker(broker, rack, up=True)), key=lambda each: each.id)
     return replace(image, brokers=tuple(brokers))
+
+
+def with_settings(image: ClusterImage, settings: Iterable[tuple[str, str]]) -> ClusterImage:
+    """Return the image with other configurations, named as :func:`by_hand.image_of` names them.
+
+    Raises:
+        CaseError: there is no such topic or broker.
+    """
+    changed = by_hand.image_of({}, settings)
+    topics = {topic.name: topic for topic in image.topics}
+    for topic in changed.topics:
+        if topic.name not in topics:
+            hint = nearest_hint(topic.name, topics)
+            raise CaseError(f"There is no topic {topic.name!r}{hint}.")
+        known = topics[topic.name]
+        configs = {**(known.configs or {}), **(topic.configs or {})}
+        topics[topic.name] = replace(known, configs=configs)
+    brokers = {broker.id: broker for broker in image.brokers}
+    for broker in changed.brokers:
+        if broker.id not in brokers:
+            raise CaseError(f"There is no broker {broker.id}: they are {broker_list(brokers)}.")
+        found = brokers[broker.id]
+        configs = {**(found.configs or {}), **(broker.configs or {})}
+        brokers[broker.id] = replace(found, configs=configs)
+    return replace(
+        image,
+        configs={**(image.configs or {}), **(changed.configs or {})},
+        topics=tuple(topics.values()),
+        brokers=tuple(brokers.values()),
+    )
 
 
 def generated_plan(image: ClusterImage, leaving: Sequence[int], seed: int) -> Plan:

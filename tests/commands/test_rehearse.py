@@ -123,6 +123,16 @@ def test_what_is_wrong_is_said_in_one_sentence(
     assert "Traceback" not in error
 
 
+def test_a_configuration_is_previewed(topics: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["rehearse", topics, "--version", "3.9", "--json"]
+    assert run_program([*arguments, "--set-config", "topic:orders:min.insync.replicas=3"]) == 1
+    plain = json.loads(capsys.readouterr().out)
+    assert {"broker 1", "broker 2", "broker 3"} <= {each["name"] for each in plain["worse"]}
+    assert not plain["safe"]
+    assert run_program([*arguments, "--set-config", "topic:order:min.insync.replicas=3"]) == 2
+    assert "orders" in capsys.readouterr().err
+
+
 @pytest.mark.spark
 @pytest.mark.usefixtures("hasty_java")
 def test_cases_on_spark_come_to_the_same(
