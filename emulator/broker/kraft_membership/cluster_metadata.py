@@ -59,8 +59,10 @@ class ImageMetadata:
 
     def topic_with_id(self, topic_id: str) -> TopicInfo | None:
         """The topic with an id in the image."""
-        found = self.state.image.topics.get(topic_id)
-        return None if found is None else TopicInfo(found.id, len(found.partitions))
+        topic_image = self.state.image.topics.get(topic_id)
+        return (
+            None if topic_image is None else TopicInfo(topic_image.id, len(topic_image.partitions))
+        )
 
     def feature_level(self, name: str) -> int:
         """The finalized level of a feature in the image."""

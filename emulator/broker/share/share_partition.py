@@ -237,7 +237,7 @@ class SharePartition(Struct, array_like=True):
         new = _New(member, batch_size, limits, now_us + limits.lock_us, log, strict=strict)
         if not known:
             return self._acquire_new(new, base, last, records)
-        found: list[Acquired] = []
+        acquired: list[Acquired] = []
         count, gap_start = 0, base
         for batch in known:
             if count >= records:
@@ -246,7 +246,7 @@ class SharePartition(Struct, array_like=True):
                 if gap_start < batch.first:
                     left = records - count if limits.limits_fetches else records
                     more = self._acquire_new(new, gap_start, batch.first - 1, left)
-                    found += more
+                    acquired += more
                     count += _count(more)
                 gap_start = batch.last + 1
                 if count >= records:
@@ -257,17 +257,17 @@ class SharePartition(Struct, array_like=True):
                 break
             left = records - count
             more = self._acquire_known(new, batch, first, last, left, throttled=throttled)
-            found += more
+            acquired += more
             count += _count(more)
             if throttled and more:
                 records = 0
                 break
         end = known[-1].last
         if count < records and end < last:
-            found += self._acquire_new(new, end + 1, last, records - count)
-        if found:
-            self._close_gap(found[-1].last + 1)
-        return found
+            acquired += self._acquire_new(new, end + 1, last, records - count)
+        if acquired:
+            self._close_gap(acquired[-1].last + 1)
+        return acquired
 
     def _bounded(
         self, fetched_from: int, records: int, last: int, limits: Limits
@@ -308,24 +308,24 @@ class SharePartition(Struct, array_like=True):
             whole.acquire(new.member, new.expires_us)
             return [Acquired(batch.first, batch.last, whole.deliveries)]
         offsets = batch.split()
-        found: list[Acquired] = []
+        acquired: list[Acquired] = []
         limits, piece = new.limits, -1
         for offset, state in offsets.items():
             if not first <= offset <= last or not state.is_available:
                 continue
             if limits.throttles:
                 deliveries, is_rare = state.deliveries, limits.deliveries > 2  # noqa: PLR2004
-                if is_rare and deliveries == limits.deliveries - 1 and found:
+                if is_rare and deliveries == limits.deliveries - 1 and acquired:
                     break
                 if deliveries >= limits.throttled_from and piece < 0:
                     piece = max(1, len(offsets) >> (deliveries - limits.throttled_from + 1))
             state.acquire(new.member, new.expires_us)
-            found.append(Acquired(offset, offset, state.deliveries))
+            acquired.append(Acquired(offset, offset, state.deliveries))
             if limits.throttles and limits.deliveries > 2 and state.deliveries == limits.deliveries:  # noqa: PLR2004
                 break
-            if (new.strict and len(found) == left) or len(found) == piece:
+            if (new.strict and len(acquired) == left) or len(acquired) == piece:
                 break
-        return _joined(found) if limits.throttles else found
+        return _joined(acquired) if limits.throttles else acquired
 
     @staticmethod
     def _is_throttled(batch: InFlightBatch, first: int, last: int, limits: Limits) -> bool:
@@ -385,7 +385,7 @@ class SharePartition(Struct, array_like=True):
         self, first: int, bound: int, state: int = AVAILABLE, *, counts: bool = True
     ) -> bool:
         """Archive offsets below ``bound`` that are in a state."""
-        found = False
+        is_archived = False
         for batch in self.batches:
             if batch.first >= bound or batch.last < first:
                 continue
@@ -398,8 +398,8 @@ class SharePartition(Struct, array_like=True):
                 if run.state.state == state and run.first >= first and run.last < bound:
                     run.state.archive()
                     self.completed += (run.last - run.first + 1) if counts else 0
-                    found = True
-        return found
+                    is_archived = True
+        return is_archived
 
     def archive_aborted(self, first: int, last: int) -> None:
         """Archive what was just acquired of a batch whose transaction was aborted."""
@@ -441,29 +441,31 @@ class SharePartition(Struct, array_like=True):
         """
         stored: list[StateBatch] = []
         try:
-            for each in acknowledged:
-                if each.last >= self.start:
-                    for batch in self._found(each):
-                        self._acknowledge(member, each, batch, limits, write, now_us, stored)
+            for acknowledgement in acknowledged:
+                if acknowledgement.last >= self.start:
+                    for batch in self._found(acknowledgement):
+                        self._acknowledge(
+                            member, acknowledgement, batch, limits, write, now_us, stored
+                        )
         except Invalid:
             self.complete(write, limits, now_us, stored=False)
             raise
         return stored
 
-    def _found(self, wanted: Acknowledged) -> list[InFlightBatch]:
+    def _found(self, acknowledgement: Acknowledged) -> list[InFlightBatch]:
         """The batches that an acknowledgement is about."""
-        floor = self._floor(wanted.first)
+        floor = self._floor(acknowledgement.first)
         if floor < 0:
-            if not wanted.first < self.start <= wanted.last:
+            if not acknowledgement.first < self.start <= acknowledgement.last:
                 raise Invalid(
                     INVALID_STATE,
                     "Batch record not found. The request batch offsets are not found in the cache.",
                 )
             floor = self._floor(self.start)
-        batches = self.batches[floor : self._floor(wanted.last) + 1]
-        if batches[-1].last < wanted.first:
+        batches = self.batches[floor : self._floor(acknowledgement.last) + 1]
+        if batches[-1].last < acknowledgement.first:
             which = "first"
-        elif wanted.last > batches[-1].last:
+        elif acknowledgement.last > batches[-1].last:
             which = "last"
         else:
             return batches
@@ -475,7 +477,7 @@ class SharePartition(Struct, array_like=True):
     def _acknowledge(  # noqa: C901, PLR0917 - one check after another
         self,
         member: str,
-        wanted: Acknowledged,
+        acknowledgement: Acknowledged,
         batch: InFlightBatch,
         limits: Limits,
         write: int,
@@ -488,8 +490,8 @@ class SharePartition(Struct, array_like=True):
         if whole is not None:
             _check_owner(whole, member)
             if (
-                not batch.is_within(wanted.first, wanted.last)
-                or len(wanted.types) > 1
+                not batch.is_within(acknowledgement.first, acknowledgement.last)
+                or len(acknowledgement.types) > 1
                 or batch.first < self.start
             ):
                 if whole.state != ACQUIRED:
@@ -502,12 +504,13 @@ class SharePartition(Struct, array_like=True):
         for run in batch.runs():
             is_whole = batch.whole is not None
             if not is_whole and (
-                run.first < max(wanted.first, self.start) or run.first > wanted.last
+                run.first < max(acknowledgement.first, self.start)
+                or run.first > acknowledgement.last
             ):
                 continue
-            kind = wanted.types[0]
-            if len(wanted.types) > 1:
-                kind = wanted.types[run.first - wanted.first]
+            kind = acknowledgement.types[0]
+            if len(acknowledgement.types) > 1:
+                kind = acknowledgement.types[run.first - acknowledgement.first]
             if not is_whole:
                 _check_acquired(run.state, member, "offset" if limits.throttles else "batch")
             if kind == RENEW:
@@ -642,36 +645,36 @@ class _New(NamedTuple):
 
     def end_of_batch(self, offset: int) -> int:
         """The end of the batch of the log that has an offset; the offset if none has."""
-        found = [batch for batch in self.log if batch.first <= offset]
-        return found[-1].last if found and offset <= found[-1].last else offset
+        batches = [batch for batch in self.log if batch.first <= offset]
+        return batches[-1].last if batches and offset <= batches[-1].last else offset
 
     def pieces(self, first: int, last: int) -> list[Acquired]:
         """What is acquired together: whole batches, if these are more than the batch size."""
-        found: list[Acquired] = []
+        pieces: list[Acquired] = []
         if not self.strict and last - first + 1 > self.batch_size:
             for batch in self.log:
                 if batch.first > last:
                     break
                 if batch.first - first >= self.batch_size:
-                    found.append(Acquired(first, batch.first - 1, 1))
+                    pieces.append(Acquired(first, batch.first - 1, 1))
                     first = batch.first
-        return [*found, Acquired(first, last, 1)]
+        return [*pieces, Acquired(first, last, 1)]
 
 
 def _count(acquired: Sequence[Acquired]) -> int:
-    return sum(each.last - each.first + 1 for each in acquired)
+    return sum(piece.last - piece.first + 1 for piece in acquired)
 
 
 def _joined(acquired: Sequence[Acquired]) -> list[Acquired]:
     """Neighbours that were delivered equally often as one."""
-    found: list[Acquired] = []
-    for each in acquired:
-        before = found[-1] if found else None
-        if before is not None and before[1:] == (each.first - 1, each.deliveries):
-            found[-1] = Acquired(before.first, each.last, each.deliveries)
+    joined: list[Acquired] = []
+    for piece in acquired:
+        before = joined[-1] if joined else None
+        if before is not None and before[1:] == (piece.first - 1, piece.deliveries):
+            joined[-1] = Acquired(before.first, piece.last, piece.deliveries)
         else:
-            found.append(each)
-    return found
+            joined.append(piece)
+    return joined
 
 
 def _check_owner(whole: InFlight, member: str) -> None:

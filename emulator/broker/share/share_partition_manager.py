@@ -285,18 +285,18 @@ class SharePartitionManager:
         self, message: ShareFetchRequest, session: ShareSession | None
     ) -> tuple[list[str], dict[str, str]]:
         """The partitions to fetch, in order, and the errors of those that are unknown."""
-        found: list[str] = []
+        partitions: list[str] = []
         unknown: dict[str, str] = {}
         if session is None or message.session_epoch == FINAL_EPOCH:
-            return found, unknown
+            return partitions, unknown
         for tp in session.rotated(message.session_epoch):
             if self._id_error(tp):
                 unknown[tp] = UNKNOWN_ID
             elif self.context.metadata.leader(tp) is None:
                 unknown[tp] = UNKNOWN_PARTITION
             else:
-                found.append(tp)
-        return found, unknown
+                partitions.append(tp)
+        return partitions, unknown
 
     def _unknown(self, delayed: DelayedShareFetch) -> Rows:
         return {tp: SharedPartition(error) for tp, error in delayed.unknown.items()}
@@ -308,7 +308,7 @@ class SharePartitionManager:
 
     def leads_no_more(self, replica: Replica, _effect: StopLeading) -> None:
         """Forget the share-partitions of a partition: the next leader reads their state."""
-        for name in [n for n, each in self.state.partitions.items() if each.tp == replica.tp]:
+        for name in [n for n, share in self.state.partitions.items() if share.tp == replica.tp]:
             self._forget(name)
 
     def _forget(self, name: str) -> None:
@@ -415,7 +415,7 @@ class SharePartitionManager:
 
     def _has_bytes(self, delayed: DelayedShareFetch, ready: Sequence[SharePartition]) -> bool:
         """Whether there are enough records to read."""
-        found = 0
+        readable_bytes = 0
         for share in ready:
             replica = self.replicas.by_name[share.tp]
             offset = share.next_fetch_offset()
@@ -423,8 +423,8 @@ class SharePartitionManager:
                 return True
             share.looked_up = offset
             batches = self._batches(share, replica, NO_LIMIT)
-            found += sum(batch.size_bytes for batch in batches)
-        return found >= max(1, delayed.message.min_bytes)
+            readable_bytes += sum(batch.size_bytes for batch in batches)
+        return readable_bytes >= max(1, delayed.message.min_bytes)
 
     def _batches(
         self, share: SharePartition, replica: Replica, limit_bytes: int
@@ -460,7 +460,7 @@ class SharePartitionManager:
                 rows[share.tp] = SharedPartition(NONE)
                 continue
             batches = self._batches(share, replica, limit_bytes)
-            log = [Batch(each.base_offset, each.end_offset - 1) for each in batches]
+            log = [Batch(batch.base_offset, batch.end_offset - 1) for batch in batches]
             acquired = share.acquire(
                 message.member_id,
                 offset,
@@ -473,11 +473,11 @@ class SharePartitionManager:
             )
             if self._reads_committed(message.group) and acquired:
                 acquired = self._without_aborted(share, replica, batches, acquired)
-            left -= sum(each.last - each.first + 1 for each in acquired)
+            left -= sum(piece.last - piece.first + 1 for piece in acquired)
             rows[share.tp] = SharedPartition(
                 NONE,
                 batches=_sliced(batches, acquired) if acquired else [],
-                acquired=[AcquiredRange(*each) for each in acquired],
+                acquired=[AcquiredRange(*piece) for piece in acquired],
             )
             if acquired:
                 self._watch(share)
@@ -494,7 +494,7 @@ class SharePartitionManager:
         """What was acquired without records of aborted transactions, which are archived."""
         end = batches[-1].end_offset
         aborted = replica.producers.transactions.aborted_in(batches[0].base_offset, end)
-        found = list(acquired)
+        kept = list(acquired)
         for batch in batches:
             is_gone = any(
                 batch.producer_id == producer and batch.base_offset >= first
@@ -504,16 +504,16 @@ class SharePartitionManager:
                 continue
             first, last = batch.base_offset, batch.end_offset - 1
             share.archive_aborted(first, last)
-            found = [
+            kept = [
                 piece
-                for each in found
+                for run in kept
                 for piece in (
-                    each._replace(last=min(each.last, first - 1)),
-                    each._replace(first=max(each.first, last + 1)),
+                    run._replace(last=min(run.last, first - 1)),
+                    run._replace(first=max(run.first, last + 1)),
                 )
                 if piece.first <= piece.last
             ]
-        return found
+        return kept
 
     def _tell_acquired(
         self,
@@ -647,9 +647,9 @@ class SharePartitionManager:
         wait.rows[tp] = (NONE, "")
         number = self.persister.number()
         limits, now = self.limits(message.group), self.kernel.now
-        wanted = [Acknowledged(each.first, each.last, each.types) for each in batches]
+        acknowledged = [Acknowledged(batch.first, batch.last, batch.types) for batch in batches]
         try:
-            stored = share.acknowledge(message.member_id, wanted, limits, number, now)
+            stored = share.acknowledge(message.member_id, acknowledged, limits, number, now)
         except Invalid as invalid:
             wait.rows[tp] = (invalid.error, str(invalid))
             self._check_fetches(share)
@@ -669,12 +669,12 @@ class SharePartitionManager:
         stored: Sequence[StateBatch],
     ) -> None:
         fields = (share.group, share.tp, self.context.id, message.client, message.member_id)
-        for each in batches:
-            for first, last, kind in _runs(each):
+        for batch in batches:
+            for first, last, kind in _runs(batch):
                 self.kernel.emit(events.RecordsAcknowledged, *fields, first, last, KINDS[kind])
-        released = [each for each in batches if RELEASE in each.types]
+        released = [batch for batch in batches if RELEASE in batch.types]
         for row in stored:
-            is_released = any(each.first <= row.first <= each.last for each in released)
+            is_released = any(batch.first <= row.first <= batch.last for batch in released)
             if row.state == ARCHIVED and is_released:
                 where = (share.group, share.tp, self.context.id, row.first, row.last)
                 self.kernel.emit(events.RecordsArchived, *where, row.deliveries)
@@ -779,15 +779,15 @@ class SharePartitionManager:
     def _tell_released(
         self, share: SharePartition, stored: Sequence[StateBatch], reason: str
     ) -> None:
-        for each in stored:
+        for row in stored:
             self.kernel.emit(
                 events.RecordsReleased,
                 share.group,
                 share.tp,
                 self.context.id,
-                each.first,
-                each.last,
-                "archived" if each.state == ARCHIVED else "available",
+                row.first,
+                row.last,
+                "archived" if row.state == ARCHIVED else "available",
                 reason,
             )
 
@@ -819,7 +819,7 @@ class SharePartitionManager:
         sessions = self.state.sessions.sessions.values()
         if self.renews or any(session.group == group for session in sessions):
             return
-        for name in [n for n, each in self.state.partitions.items() if each.group == group]:
+        for name in [n for n, share in self.state.partitions.items() if share.group == group]:
             self._forget(name)
 
 
@@ -835,34 +835,34 @@ def _runs(acknowledged: Acknowledgement) -> list[tuple[int, int, int]]:
     """Offsets with one type each: first, last and type."""
     if len(acknowledged.types) == 1:
         return [(acknowledged.first, acknowledged.last, acknowledged.types[0])]
-    found: list[tuple[int, int, int]] = []
+    runs: list[tuple[int, int, int]] = []
     for offset, kind in enumerate(acknowledged.types, acknowledged.first):
-        if found and found[-1][2] == kind:
-            found[-1] = (found[-1][0], offset, kind)
+        if runs and runs[-1][2] == kind:
+            runs[-1] = (runs[-1][0], offset, kind)
         else:
-            found.append((offset, offset, kind))
-    return found
+            runs.append((offset, offset, kind))
+    return runs
 
 
 def _is_wrong_renewal(message: ShareFetchRequest) -> bool:
     """Whether a fetch renews locks, but wants records, too."""
-    wanted = (message.max_bytes, message.min_bytes, message.max_records, message.max_wait_us)
-    return message.renews and any(wanted)
+    limits = (message.max_bytes, message.min_bytes, message.max_records, message.max_wait_us)
+    return message.renews and any(limits)
 
 
 def _is_wrong(batches: Sequence[Acknowledgement], *, renews: bool, may_renew: bool) -> bool:
     """Whether acknowledgements of a partition are wrong in themselves."""
     former, most = -1, RENEW if may_renew else RENEW - 1
-    for each in batches:
-        if each.first > each.last or each.first < former or not each.types:
+    for batch in batches:
+        if batch.first > batch.last or batch.first < former or not batch.types:
             return True
-        if len(each.types) > 1 and each.last - each.first != len(each.types) - 1:
+        if len(batch.types) > 1 and batch.last - batch.first != len(batch.types) - 1:
             return True
-        if any(not 0 <= kind <= most for kind in each.types):
+        if any(not 0 <= kind <= most for kind in batch.types):
             return True
-        if RENEW in each.types and not renews:
+        if RENEW in batch.types and not renews:
             return True
-        former = each.last
+        former = batch.last
     return False
 
 
