@@ -32,7 +32,11 @@ def import_path() -> list[str]:
     The current folder stays where it is the one that the program itself is in.
     """
     here = Path.cwd()
-    return [each for each in sys.path if Path(each).is_absolute() and _is_meant(Path(each), here)]
+    return [
+        folder
+        for folder in sys.path
+        if Path(folder).is_absolute() and _is_meant(Path(folder), here)
+    ]
 
 
 def _is_meant(entry: Path, here: Path) -> bool:

@@ -67,9 +67,9 @@ def require_regular(path: Path) -> None:
     _require(path, path.stat())
 
 
-def _require(path: Path, found: os.stat_result) -> None:
-    mode = found.st_mode
-    if stat.S_ISCHR(mode) and found.st_rdev == Path(os.devnull).stat().st_rdev:
+def _require(path: Path, status: os.stat_result) -> None:
+    mode = status.st_mode
+    if stat.S_ISCHR(mode) and status.st_rdev == Path(os.devnull).stat().st_rdev:
         return
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))

@@ -42,7 +42,7 @@ def clean(text: str) -> str:
 
 def without_controls(text: str) -> str:
     r"""The text with control characters as escapes (``\x1b``); tabs and line ends stay."""
-    return CONTROLS.sub(lambda found: _escaped(found[0]), text)
+    return CONTROLS.sub(lambda match: _escaped(match[0]), text)
 
 
 def json_line(value: object) -> str:
@@ -51,7 +51,7 @@ def json_line(value: object) -> str:
     JSON itself has to escape only those below U+0020.
     """
     text = msgspec.json.encode(value).decode()
-    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+    return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
 def _escaped(character: str) -> str:

@@ -199,13 +199,13 @@ class Model:
             for tp, partition in self.partitions.items():
                 leader = () if partition.leader is None else (partition.leader,)
                 self.names(tp, (*partition.isr, *leader, *partition.replica_states))
-        found = self._naming[broker] = {
+        partitions = self._naming[broker] = {
             tp: None
             for tp in self._naming.get(broker, ())
             if (known := self.partitions.get(tp)) is not None
             and (broker in known.isr or broker == known.leader or broker in known.replica_states)
         }
-        return list(found)
+        return list(partitions)
 
     def broker(self, broker: int, seq: int) -> BrokerState:
         """The broker, about to be changed by event ``seq``."""

@@ -75,7 +75,7 @@ class Effect(Struct, frozen=True):
 
     def of_writes(self, writes: str) -> list[Change]:
         """The partitions whose writes come to that at worst, or in the end."""
-        return [each for each in self.changes if writes in (each.writes, each.writes_after)]
+        return [change for change in self.changes if writes in (change.writes, change.writes_after)]
 
     @property
     def unserved(self) -> int:
@@ -129,9 +129,9 @@ class Copy:
         """How many records are lost, duplicated, and diverged."""
         partitions = self.view.state.partitions.values()
         return (
-            sum(each.lost_count for each in partitions),
-            sum(len(each.duplicated) for each in partitions),
-            sum(len(each.diverged) for each in partitions),
+            sum(partition.lost_count for partition in partitions),
+            sum(len(partition.duplicated) for partition in partitions),
+            sum(len(partition.diverged) for partition in partitions),
         )
 
     def worst(self) -> Counts:
@@ -140,7 +140,7 @@ class Copy:
             moves = self.view.settle_history()
             ends = [time_us for _, time_us, _ in moves[1:]]
             pairs = zip(moves, ends, strict=False)
-            lasting = [each for (_, at, each), end in pairs if end - at >= BRIEF_US]
+            lasting = [counts for (_, at, counts), end in pairs if end - at >= BRIEF_US]
             seen = [*lasting, self.view.counts()]
             columns = zip(*(_numbers(counts) for counts in seen), strict=True)
             self._worst = Counts(*(max(column) for column in columns))
@@ -148,7 +148,7 @@ class Copy:
 
     def leaders(self) -> dict[str, int | None]:
         """The leader of each partition, as its znode says."""
-        return {tp: each.leader for tp, each in self.view.state.partitions.items()}
+        return {tp: partition.leader for tp, partition in self.view.state.partitions.items()}
 
 
 class Outlook:
@@ -264,7 +264,7 @@ class Forecast:
 
     def _changes(self) -> list[Change]:
         plain, tried = self._plain.view, self._tried.view
-        found = []
+        changes = []
         for tp, partition in tried.partitions.items():
             other = plain.partitions.get(tp)
             if other is None or not (partition.changed > self._seq or other.changed > self._seq):
@@ -276,8 +276,8 @@ class Forecast:
             if ends[0] != ends[1] or leaders[0] != leaders[1] or writes != "ok" or lost:
                 after = writes_of(tried.flags(tp))
                 after = "ok" if after == writes_of(plain.flags(tp)) else after
-                found.append(Change(tp, *ends, *leaders, writes, writes_us, lost, after))
-        return sorted(found, key=lambda change: (change.rank, change.tp))
+                changes.append(Change(tp, *ends, *leaders, writes, writes_us, lost, after))
+        return sorted(changes, key=lambda change: (change.rank, change.tp))
 
     def _held_up(self, tp: str) -> tuple[str, int | None]:
         """What becomes of a partition's writes at worst, and for how much longer than without."""

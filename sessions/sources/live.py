@@ -159,10 +159,14 @@ class LiveSource(GrowingSource):
         self.recorder.flush()
         self._session.refresh()
         inputs = self._session.inputs()
-        found = [(each.time_us, each.statement) for each in inputs if each.statement is not None]
-        if self.first_seq > 1 or len(found) < len(inputs):
+        statements = [
+            (recorded.time_us, recorded.statement)
+            for recorded in inputs
+            if recorded.statement is not None
+        ]
+        if self.first_seq > 1 or len(statements) < len(inputs):
             raise SessionIncompleteError("the recording no longer has all statements")
-        return found
+        return statements
 
     def statements_of(self, text: str) -> list[Statement]:
         return [asked for asked in self._parse(text) if isinstance(asked, Statement)]

@@ -83,15 +83,15 @@ class _Side:
 
     def look(self, last_seq: int) -> bool:
         """Read new events; return whether any of them is compared."""
-        found = False
+        is_compared = False
         while self.seen < last_seq:
             part = self.read(self.seen + 1, min(last_seq, self.seen + READ_AT_ONCE))
             if not part:
                 break
             for event in part:
-                found |= self._take(event)
+                is_compared |= self._take(event)
             self.seen = part[-1].seq
-        return found
+        return is_compared
 
     def _take(self, event: Event) -> bool:
         if isinstance(event, events.InputReceived) and not event.text.startswith(WAITS):
@@ -163,13 +163,13 @@ def pairs_of(left: Sequence[Event], right: Sequence[Event]) -> list[Pair]:
     partners = _partners(left, right)
     paired = {partner for partner, _ in partners.values()}
     alone = deque(event.seq for event in right if event.seq not in paired)
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for event in left:
         partner, same = partners.get(event.seq, (None, False))
         while partner is not None and alone and alone[0] < partner:
-            found.append(Pair(None, alone.popleft(), False))
-        found.append(Pair(event.seq, partner, same))
-    return [*found, *(Pair(None, seq, False) for seq in alone)]
+            pairs.append(Pair(None, alone.popleft(), False))
+        pairs.append(Pair(event.seq, partner, same))
+    return [*pairs, *(Pair(None, seq, False) for seq in alone)]
 
 
 def _partners(left: Sequence[Event], right: Sequence[Event]) -> dict[int, tuple[int, bool]]:
@@ -177,7 +177,7 @@ def _partners(left: Sequence[Event], right: Sequence[Event]) -> dict[int, tuple[
     streams: dict[object, deque[Event]] = {}
     for event in right:
         streams.setdefault(object_of(event), deque()).append(event)
-    found: dict[int, tuple[int, bool]] = {}
+    partners: dict[int, tuple[int, bool]] = {}
     parted: set[object] = set()
     for event in left:
         thing = object_of(event)
@@ -187,8 +187,8 @@ def _partners(left: Sequence[Event], right: Sequence[Event]) -> dict[int, tuple[
         other = stream.popleft()
         if said(other) != said(event):
             parted.add(thing)
-        found[event.seq] = other.seq, thing not in parted
-    return found
+        partners[event.seq] = other.seq, thing not in parted
+    return partners
 
 
 def object_of(event: Event) -> object:

@@ -92,13 +92,13 @@ class Trial:
             spec = told(variant, first.input)
             assert isinstance(spec, CreateCluster)
             self._runner = Runner(Cluster(spec, (self._view.apply,)))
-            self._left.extend((time_us, _told(variant, each)) for time_us, each in rest)
+            self._left.extend((time_us, _told(variant, statement)) for time_us, statement in rest)
             self._until_us = max(outlook.time_us, self._runner.now_us)
         else:
             begin = outlook.begin
             self._runner, self._view = begin.runner.fork(), begin.view.copy()
             self._runner.cluster.subscribe(self._view.apply)
-            self._left.extend((self._runner.now_us, each) for each in settings)
+            self._left.extend((self._runner.now_us, statement) for statement in settings)
             self._until_us = outlook.time_us + SETTLING_US * bool(settings)
 
     def go_on(self, wall_seconds: float) -> bool:

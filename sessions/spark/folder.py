@@ -40,14 +40,14 @@ def session_files(paths: Iterable[Path]) -> dict[str, Path]:
     Raises:
         SourceError: a folder cannot be read, or two files have the same id.
     """
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for file in chain.from_iterable(map(_files, paths)):
         id_ = session_id(file)
-        if found.setdefault(id_, file) != file:
+        if files.setdefault(id_, file) != file:
             raise SourceError(
-                f"{found[id_]} and {file} are both called {id_}: rename one, or load them apart"
+                f"{files[id_]} and {file} are both called {id_}: rename one, or load them apart"
             )
-    return found
+    return files
 
 
 def _files(path: Path) -> list[Path]:
