@@ -228,9 +228,9 @@ class BrokerContext:
     def topic_values(self, topic: str) -> TopicValues:
         """The effective configuration of a topic's partitions on this broker."""
         if self._config_version == self.configuration.version:
-            found = self._topic_values.get(topic)
-            if found is not None:
-                return found
+            cached = self._topic_values.get(topic)
+            if cached is not None:
+                return cached
         config = self.config
         values = resolve_topic(config, self.process.topic_configs.get(topic, {}))
         self._topic_values[topic] = values

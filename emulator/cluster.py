@@ -174,7 +174,9 @@ class Cluster:
             uuid_of(f"cluster {state.spec.seed}"),
         )
         self.kraft = kraft = state.kraft
-        self.brokers = {b: broker_of(each, surroundings) for b, each in state.brokers.items()}
+        self.brokers = {
+            b: broker_of(broker_state, surroundings) for b, broker_state in state.brokers.items()
+        }
         self.clients = ClientHost(
             ClientContext(
                 state.clients,
@@ -218,7 +220,7 @@ class Cluster:
         )
         return {
             number: ControllerServer(
-                each,
+                controller_state,
                 voters=list(kraft.controllers),
                 features=kraft.features,
                 kernel=self.kernel,
@@ -226,7 +228,7 @@ class Cluster:
                 configuration=self.configuration,
                 facts=facts,
             )
-            for number, each in kraft.controllers.items()
+            for number, controller_state in kraft.controllers.items()
         }
 
     def _boot(self, text: str, line: int, restored: "Restored | None") -> None:
@@ -337,7 +339,9 @@ class Cluster:
         if leader != NO_LEADER:
             self._step_until(lambda: self.active_controller() is not None)
             members = [self.kraft_membership(number) for number in up]
-            self._step_until(lambda: all(each is not None and each.published for each in members))
+            self._step_until(
+                lambda: all(member is not None and member.published for member in members)
+            )
 
     def _resume_with_zookeeper(self, image: ClusterImage, root: int) -> None:
         """Register the brokers while nobody can become controller; then the image's one does.
@@ -541,11 +545,11 @@ class Cluster:
         """The controller that leads the quorum; None if no running node knows one."""
         assert self.kraft is not None
         leaders = [
-            each
-            for each in self.kraft.controllers.values()
-            if each.quorum.role == LEADER and self.host_works(each.id)
+            controller
+            for controller in self.kraft.controllers.values()
+            if controller.quorum.role == LEADER and self.host_works(controller.id)
         ]
-        newest = max(leaders, key=lambda each: each.quorum.epoch, default=None)
+        newest = max(leaders, key=lambda controller: controller.quorum.epoch, default=None)
         return None if newest is None else newest.id
 
     def is_up(self, broker: int) -> bool:

@@ -97,24 +97,24 @@ class Acl(Struct, frozen=True, array_like=True, gc=False):
             return True
         return self.permission == ALLOW and self.operation in IMPLIED_BY.get(operation, ())
 
-    def matches(self, wanted: "Acl") -> bool:
+    def matches(self, acl_filter: "Acl") -> bool:
         """Return whether the entry is one of those of a filter (``AclBindingFilter``)."""
         return (
-            wanted.resource_type in (ANY, self.resource_type)
-            and self._has_resource_of(wanted)
-            and wanted.principal in (None, self.principal)
-            and wanted.host in (None, self.host)
-            and wanted.operation in (ANY, self.operation)
-            and wanted.permission in (ANY, self.permission)
+            acl_filter.resource_type in (ANY, self.resource_type)
+            and self._has_resource_of(acl_filter)
+            and acl_filter.principal in (None, self.principal)
+            and acl_filter.host in (None, self.host)
+            and acl_filter.operation in (ANY, self.operation)
+            and acl_filter.permission in (ANY, self.permission)
         )
 
-    def _has_resource_of(self, wanted: "Acl") -> bool:
-        if wanted.pattern_type not in (ANY, MATCH, self.pattern_type):
+    def _has_resource_of(self, acl_filter: "Acl") -> bool:
+        if acl_filter.pattern_type not in (ANY, MATCH, self.pattern_type):
             return False
-        name = wanted.resource_name
+        name = acl_filter.resource_name
         if name is None or name == self.resource_name:
             return True
-        return wanted.pattern_type == MATCH and self.covers(self.resource_type, name)
+        return acl_filter.pattern_type == MATCH and self.covers(self.resource_type, name)
 
 
 def is_allowed(

@@ -21,11 +21,11 @@ _FIBONACCI: Final = -7046029254386353131
 
 def java_hash(text: str) -> int:
     """Java's ``String.hashCode``, as an unsigned number."""
-    found = 0
+    hashed = 0
     units = text.encode("utf-16-be")
     for high, low in zip(units[::2], units[1::2], strict=True):
-        found = (31 * found + (high << 8 | low)) & _INT
-    return found
+        hashed = (31 * hashed + (high << 8 | low)) & _INT
+    return hashed
 
 
 def uuid_hash(topic_id: str) -> int:

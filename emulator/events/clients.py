@@ -120,8 +120,14 @@ class AuditChanged(Event, frozen=True, label="AUDIT", level=FAULT):
     @property
     def level(self) -> int:
         """A change if nothing is wrong any more."""
-        found = (self.lost, self.duplicated, self.diverged, self.consumed_lost, self.lost_offsets)
-        return FAULT if any(found) else CHANGE
+        findings = (
+            self.lost,
+            self.duplicated,
+            self.diverged,
+            self.consumed_lost,
+            self.lost_offsets,
+        )
+        return FAULT if any(findings) else CHANGE
 
 
 class InvariantViolated(Event, frozen=True, label="BROKEN", level=FAULT):

@@ -182,12 +182,16 @@ COLUMNS: Final = tuple(
 
 def meaning_of(kind: type[Struct], field: str) -> Meaning | None:
     """Return what a field of a class of events means; None if it has no column of its own."""
-    return next((each for each in _declared(kind, field) if isinstance(each, Meaning)), None)
+    return next(
+        (declared for declared in _declared(kind, field) if isinstance(declared, Meaning)), None
+    )
 
 
 def names_in(kind: type[Struct], field: str) -> Names | None:
     """Return which objects a field names; None if it names none."""
-    return next((each for each in _declared(kind, field) if isinstance(each, Names)), None)
+    return next(
+        (declared for declared in _declared(kind, field) if isinstance(declared, Names)), None
+    )
 
 
 def is_touched(kind: type[Struct], field: str) -> bool:

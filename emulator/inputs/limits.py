@@ -15,26 +15,26 @@ from emulator.common.limits import (
 from emulator.inputs.statements import AddPartitions, AnyInput, CreateCluster, CreateTopic
 
 
-def excess(wanted: AnyInput) -> str:
+def excess(input_: AnyInput) -> str:
     """Return what an input asks too much of, as ``1,000,000 partitions``; empty: nothing."""
     sizes: list[tuple[int, int, str]] = []
-    if isinstance(wanted, CreateCluster):
+    if isinstance(input_, CreateCluster):
         sizes = [
-            (wanted.brokers, BROKERS_MAX, "brokers"),
-            (wanted.controllers, CONTROLLERS_MAX, "controllers"),
-            (len(wanted.racks), BROKERS_MAX, "racks"),
-            (len(wanted.hosts), BROKERS_MAX, "hosts"),
+            (input_.brokers, BROKERS_MAX, "brokers"),
+            (input_.controllers, CONTROLLERS_MAX, "controllers"),
+            (len(input_.racks), BROKERS_MAX, "racks"),
+            (len(input_.hosts), BROKERS_MAX, "hosts"),
         ]
-        if wanted.image is not None:
-            sizes += _sizes(wanted.image)
-    elif isinstance(wanted, CreateTopic | AddPartitions):
-        replicas = max(map(len, wanted.assignment), default=0)
+        if input_.image is not None:
+            sizes += _sizes(input_.image)
+    elif isinstance(input_, CreateTopic | AddPartitions):
+        replicas = max(map(len, input_.assignment), default=0)
         sizes = [
-            (max(wanted.partitions, len(wanted.assignment)), PARTITIONS_MAX, "partitions"),
+            (max(input_.partitions, len(input_.assignment)), PARTITIONS_MAX, "partitions"),
             (replicas, BROKERS_MAX, "replicas"),
         ]
-    if isinstance(wanted, CreateTopic):
-        sizes.append((wanted.replication_factor, BROKERS_MAX, "replicas"))
+    if isinstance(input_, CreateTopic):
+        sizes.append((input_.replication_factor, BROKERS_MAX, "replicas"))
     return next((f"{size:,} {noun}" for size, most, noun in sizes if size > most), "")
 
 

@@ -32,8 +32,8 @@ class MetadataResponse(Message, frozen=True):
 
     def leader_of(self, partition: int) -> int:
         """The leader of a partition; -1 if unknown."""
-        found = self.partitions.get(partition)
-        return -1 if found is None else found.leader
+        metadata = self.partitions.get(partition)
+        return -1 if metadata is None else metadata.leader
 
 
 class ClusterMetadataRequest(Message, frozen=True):

@@ -111,8 +111,8 @@ class ShareFetchRequest(Message, frozen=True):
     def detail(self) -> Detail:
         """The group, the session's epoch, and how many acknowledgements each partition has."""
         rows: Detail = [[f"group.{self.group}", self.session_epoch]]
-        for tp, each in self.acknowledged.items():
-            rows.append([tp, len(each)])
+        for tp, batches in self.acknowledged.items():
+            rows.append([tp, len(batches)])
         return rows
 
 
@@ -152,10 +152,10 @@ class ShareFetchResponse(Message, frozen=True):
     def detail(self) -> Detail:
         """First and last offset acquired of each partition, or its error."""
         rows: Detail = []
-        for tp, each in self.partitions.items():
-            first = each.acquired[0].first if each.acquired else -1
-            last = each.acquired[-1].last if each.acquired else -1
-            errors = [] if each.error == "NONE" else [each.error]
+        for tp, partition in self.partitions.items():
+            first = partition.acquired[0].first if partition.acquired else -1
+            last = partition.acquired[-1].last if partition.acquired else -1
+            errors = [] if partition.error == "NONE" else [partition.error]
             rows.append([tp, first, last, *errors])
         return rows
 
@@ -175,8 +175,8 @@ class ShareAcknowledgeRequest(Message, frozen=True):
     def detail(self) -> Detail:
         """The group, the session's epoch, and how many acknowledgements each partition has."""
         rows: Detail = [[f"group.{self.group}", self.session_epoch]]
-        for tp, each in self.acknowledged.items():
-            rows.append([tp, len(each)])
+        for tp, batches in self.acknowledged.items():
+            rows.append([tp, len(batches)])
         return rows
 
 
@@ -192,7 +192,7 @@ class ShareAcknowledgeResponse(Message, frozen=True):
 
     def detail(self) -> Detail:
         """The error of each partition."""
-        return [[tp, each.error] for tp, each in self.partitions.items()]
+        return [[tp, partition.error] for tp, partition in self.partitions.items()]
 
 
 # ---- the state of share-partitions

@@ -59,14 +59,14 @@ class LeaderEpochCache(Struct, array_like=True, gc=False):
             return UNDEFINED, UNDEFINED
         entries = self.entries
         if entries and epoch == entries[-1][0]:
-            found, end = epoch, log_end_offset
+            known_epoch, end = epoch, log_end_offset
         else:
-            found, end = self._end_of_earlier(epoch)
-            if found == UNDEFINED and end != UNDEFINED:
+            known_epoch, end = self._end_of_earlier(epoch)
+            if known_epoch == UNDEFINED and end != UNDEFINED:
                 if not profile.has("epoch_end_offset_below_first_epoch"):
                     return UNDEFINED, UNDEFINED
-                found = epoch
-        return (found if profile.has("epoch_end_offset_has_epoch") else UNDEFINED), end
+                known_epoch = epoch
+        return (known_epoch if profile.has("epoch_end_offset_has_epoch") else UNDEFINED), end
 
     def truncate_from_end(self, end_offset: int) -> bool:
         """Remove entries that start at ``end_offset`` or later."""
@@ -93,9 +93,9 @@ class LeaderEpochCache(Struct, array_like=True, gc=False):
 
     def _end_of_earlier(self, epoch: int) -> tuple[int, int]:
         """Return the largest epoch not above ``epoch``, and the start of the next one above it."""
-        found = UNDEFINED
+        largest = UNDEFINED
         for known, start_offset in self.entries:
             if known > epoch:
-                return found, start_offset
-            found = known
+                return largest, start_offset
+            largest = known
         return UNDEFINED, UNDEFINED

@@ -117,7 +117,7 @@ class Partition(Struct, array_like=True, gc=False):
         return replace(
             self,
             epochs=None if epochs is None else LeaderEpochCache(list(epochs.entries)),
-            remotes={follower: replace(each) for follower, each in self.remotes.items()},
+            remotes={follower: replace(remote) for follower, remote in self.remotes.items()},
             pending=None if self.pending is None else replace(self.pending),
         )
 
@@ -837,12 +837,12 @@ def _take_followers(state: Partition, effects: Effects) -> None:
     me, before = state.broker, state.remotes
     remotes: dict[int, RemoteReplica] = {}
     new: list[int] = []
-    for each in state.assigned:
-        if each in before:
-            remotes[each] = before[each]
-        elif each != me:
-            remotes[each] = RemoteReplica()
-            new.append(each)
+    for replica in state.assigned:
+        if replica in before:
+            remotes[replica] = before[replica]
+        elif replica != me:
+            remotes[replica] = RemoteReplica()
+            new.append(replica)
     state.remotes = remotes
     if new:
         effects.append(ForgetLogEnds(new))
@@ -1240,7 +1240,7 @@ def _truncate_to_epoch_end(
     own = (UNDEFINED, UNDEFINED)
     if command.epoch >= 0:
         own = end_offset_for(state, command.epoch, rules)
-    found = truncation_by_response(
+    truncation = truncation_by_response(
         rules.profile,
         (command.epoch, command.end_offset),
         own,
@@ -1249,8 +1249,8 @@ def _truncate_to_epoch_end(
     )
     unknown = command.end_offset == UNDEFINED
     reason = "no such epoch: to high watermark" if unknown else "to end of epoch"
-    _truncate(state, found.offset, reason, rules, effects)
-    if not found.done:
+    _truncate(state, truncation.offset, reason, rules, effects)
+    if not truncation.done:
         effects.append(ASK_AGAIN)
     return effects
 
