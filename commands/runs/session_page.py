@@ -55,8 +55,8 @@ def story_of(source: Source, title: str, command: str, opens_at: int, progress: 
     """
     first = source.first_seq
     source.seek_seq(first - 1)
-    gatherer = Gatherer(Stage(source, paused=True, patience=inf))
     begins_us = source.view.time_us if first > 1 else source.first_time_us
+    gatherer = Gatherer(Stage(source, paused=True, patience=inf), begins_us)
     gatherer.take()
     for event in source.events(first, source.last_seq):
         source.step(1)
@@ -71,7 +71,6 @@ def story_of(source: Source, title: str, command: str, opens_at: int, progress: 
     story.facts = [f"Kafka {clean(state.version)}, {mode}"]
     story.facts += [] if state.is_observed else [f"random seed {state.seed}"]
     story.first_seq = first
-    story.begins_us = begins_us
     story.opens_at = max(0, min(opens_at, source.last_seq) - first + 1)
     story.batches = gatherer.batches
     if not gatherer.has_elr:
@@ -82,9 +81,12 @@ def story_of(source: Source, title: str, command: str, opens_at: int, progress: 
 
 
 class Gatherer:
-    """Takes one event after the other, and notes what has changed of what is shown."""
+    """Takes one event after the other, and notes what has changed of what is shown.
 
-    def __init__(self, stage: Stage) -> None:
+    ``begins_us`` is the time before the first one.
+    """
+
+    def __init__(self, stage: Stage, begins_us: int) -> None:
         self.stage = stage
         self.changes = Changes()
         self.batches: list[tuple[int, list[str]]] = []
@@ -95,14 +97,14 @@ class Gatherer:
             facts=[],
             command="",
             first_seq=1,
-            begins_us=0,
+            begins_us=begins_us,
             columns=[*COLUMNS],
             states=[*((state.name, state.label, state.meaning) for state in STATES), HEALTHY],
             keys=self.changes.keys,
             changes=self.changes.steps,
         )
         self._words: dict[str, int] = {}
-        self._time_us = stage.source.time_us
+        self._time_us = begins_us
         self._values = 0
         self._next_record = 0
         self._replicas: dict[str, list[int]] = {}
@@ -175,12 +177,13 @@ class Gatherer:
             self._values += len(values)
             self.batches.append((batch.first_record, values))
 
-    def _gone(self, tp: str) -> bool:
+    def _gone(self, name: str) -> bool:
+        tp = clean(name)
         for broker in self._replicas.pop(tp, []):
             self.changes.put(("replica", tp, broker), None)
             self.changes.put_list(("log", tp, broker), [], _run)
         for key in ("partition", "tapes", "why"):
-            self.changes.put((key, clean(tp)), None)
+            self.changes.put((key, tp), None)
         return True
 
     def _partition(self, partition: PartitionState, *, explain: bool) -> bool:

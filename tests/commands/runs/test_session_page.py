@@ -12,7 +12,20 @@ from commands.runs import session_page
 from commands.runs.session_page import Gatherer, story_of
 from commands.runs.why import of_partition
 from console.model.workspace import Stage
+from emulator.cluster_image.image import (
+    Broker,
+    ClusterImage,
+    Controller,
+    Partition,
+    Quorum,
+    Topic,
+)
+from emulator.inputs.statements import CreateCluster
+from sessions.attached.changes import Changes as ObservedChanges
+from sessions.format.metadata import Origin
+from sessions.model.states import NO_SEED
 from sessions.model.summary import snapshot
+from sessions.recording.recorder import Recorder
 from sessions.replay_page.page import replay_page
 from sessions.replay_page.story import Changes, Key, Story, state_at
 from sessions.sources.recorded import ReplaySource
@@ -61,7 +74,7 @@ def told(file: Path) -> Story:
 
 def at_once(source: ReplaySource) -> dict[Key, Any]:
     """What is shown at the cursor, without what came before."""
-    gatherer = Gatherer(Stage(source, patience=inf))
+    gatherer = Gatherer(Stage(source, patience=inf), source.time_us)
     gatherer.take()
     return state_at(gatherer.story, 0)
 
@@ -108,6 +121,25 @@ def test_it_says_why_as_the_command_does(recorded: Path, story: Story) -> None:
                 explained += bool(value[0])
     assert explained > 5
     source.close()
+
+
+def test_a_running_clusters_times_are_times_of_day(tmp_path: Path) -> None:
+    image = ClusterImage(
+        mode="kraft",
+        quorum=Quorum(100, 4, controllers=(Controller(100, up=True, voter=True),)),
+        brokers=(Broker(1, up=True, fenced=False),),
+        topics=(Topic("t", configs={}, partitions=(Partition(0, (1,), 1, (1,)),)),),
+    )
+    noon_us = 12 * 3_600 * 1_000_000
+    cluster = CreateCluster(version="4.1", mode="kraft")
+    origin = Origin("seen", "tidegauge", "4.1", NO_SEED, cluster, wall_clock_us=0)
+    file = tmp_path / "seen.tide.db"
+    with Recorder(file, origin) as recorder:
+        for event in ObservedChanges().look(image, {}, "4.1.2", noon_us):
+            recorder(event)
+    story = told(file)
+    assert story.begins_us + sum(story.events.times) == noon_us
+    assert story.facts == ["Kafka 4.1.2, KRaft"]
 
 
 def test_a_deleted_topic_is_gone(story: Story) -> None:
