@@ -53,6 +53,35 @@ def _offset_fetch(asked: protocol.OffsetFetchRequest, error: str) -> AnyMessage:
     return protocol.OffsetFetchResponse(0, asked.group, NONE, offsets, errors=errors)
 
 
+def _share(response: type[Any], field: str) -> Refuse:
+    """The response of a share group's request about partitions: the group's error, or theirs."""
+
+    def refuse(asked: Any, error: str) -> AnyMessage:  # noqa: ANN401 - one of several requests
+        made: AnyMessage
+        if not error.startswith("TOPIC_"):
+            made = response(0, asked.group, error)
+        else:
+            rows = dict.fromkeys(getattr(asked, field), protocol.SharedPartition(error))
+            made = response(0, asked.group, NONE, partitions=rows)
+        return made
+
+    return refuse
+
+
+def _share_offsets(
+    asked: protocol.AlterShareGroupOffsetsRequest | protocol.DeleteShareGroupOffsetsRequest,
+    error: str,
+) -> AnyMessage:
+    if isinstance(asked, protocol.AlterShareGroupOffsetsRequest):
+        named = list(asked.offsets)
+    else:
+        named = asked.topics
+    if not error.startswith("TOPIC_"):
+        return protocol.ShareGroupOffsetsResponse(0, asked.group, error)
+    rows = dict.fromkeys(named, (error, ""))
+    return protocol.ShareGroupOffsetsResponse(0, asked.group, NONE, errors=rows)
+
+
 _REFUSALS: Final[dict[type, Refuse]] = {
     protocol.ProduceRequest: lambda r, e: protocol.ProduceResponse(0, r.tp, e, NOWHERE),
     protocol.FetchRequest: _fetch,
@@ -118,6 +147,19 @@ _REFUSALS: Final[dict[type, Refuse]] = {
     protocol.ConsumerGroupDescribeRequest: lambda r, e: protocol.ConsumerGroupDescribeResponse(
         0, dict.fromkeys(r.groups, protocol.ConsumerGroupDescription(e))
     ),
+    protocol.ShareGroupHeartbeatRequest: lambda r, e: protocol.ShareGroupHeartbeatResponse(
+        0, r.group, e
+    ),
+    protocol.ShareGroupDescribeRequest: lambda r, e: protocol.ShareGroupDescribeResponse(
+        0, dict.fromkeys(r.groups, protocol.ConsumerGroupDescription(e))
+    ),
+    protocol.ShareFetchRequest: _share(protocol.ShareFetchResponse, "partitions"),
+    protocol.ShareAcknowledgeRequest: _share(protocol.ShareAcknowledgeResponse, "acknowledged"),
+    protocol.DescribeShareGroupOffsetsRequest: lambda r, e: (
+        protocol.DescribeShareGroupOffsetsResponse(0, dict.fromkeys(r.groups, e))
+    ),
+    protocol.AlterShareGroupOffsetsRequest: _share_offsets,
+    protocol.DeleteShareGroupOffsetsRequest: _share_offsets,
     protocol.CreateTopicsRequest: _topics,
     protocol.CreatePartitionsRequest: _topics,
     protocol.DeleteTopicsRequest: _topics,

@@ -5,8 +5,10 @@ from typing import Any, Literal
 
 import pytest
 
+from emulator import protocol
+from emulator.clients.external.authorization import SEVERAL, WHOLE, Client, split
 from emulator.cluster import Cluster
-from emulator.common.acls import ALLOW, ANY, GROUP, LITERAL, PREFIXED, READ, TOPIC, WRITE
+from emulator.common.acls import ALLOW, ANY, GROUP, LITERAL, PREFIXED, READ, TOPIC, WRITE, Acl
 from emulator.common.errors import ERRORS
 from emulator.inputs.statements import (
     AdvertiseListeners,
@@ -15,6 +17,7 @@ from emulator.inputs.statements import (
     CreateTopic,
     StartBroker,
 )
+from emulator.protocol import AnyMessage
 from emulator.releases.config import ConfigError
 from emulator.wire.messages import security as wire
 from emulator.wire.messages.cluster import MetadataRequest, MetadataRequestTopic
@@ -224,3 +227,48 @@ def test_users_are_told_apart(lab: WireLab) -> None:
     there = lab.connect(0)
     lab.external.state.connections[there].principal = "User:y"
     assert produced(lab, there, "u") == DENIED
+
+
+OPEN_TO_ALL = {
+    protocol.ApiVersionsRequest,
+    protocol.DescribeClusterRequest,
+    protocol.MetadataRequest,
+    protocol.InitProducerIdRequest,
+}
+"""What needs no permission, or another one for each case."""
+OF_BROKERS = {
+    protocol.LeaderAndIsrRequest,
+    protocol.StopReplicaRequest,
+    protocol.UpdateMetadataRequest,
+    protocol.ControlledShutdownRequest,
+    protocol.AlterPartitionRequest,
+    *(each for each in protocol.REQUESTS if "ShareGroupState" in each.__name__),
+}
+
+
+def test_nothing_that_clients_send_is_forgotten() -> None:
+    known = WHOLE.keys() | SEVERAL.keys() | OPEN_TO_ALL | OF_BROKERS
+    assert [each.__name__ for each in protocol.REQUESTS if each not in known] == []
+
+
+def refused(message: AnyMessage, *acls: Acl) -> Any:  # noqa: ANN401 - one of several responses
+    """The response to a message of which nothing is left."""
+    me = Client(acls, "User:x", "127.0.0.1", False, False, True, True, ())
+    found = split("", message, me)
+    assert found.message is None
+    return found.refused
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        protocol.ShareFetchRequest("g", "m", 0, 0, 0, 0, 0, 0, ["t-0"], [], {}),
+        protocol.ShareAcknowledgeRequest("g", "m", 1, {"t-0": []}),
+    ],
+    ids=lambda message: type(message).__name__,
+)
+def test_share_groups_and_topics_of_others_are_refused(message: AnyMessage) -> None:
+    assert refused(message).error == "GROUP_AUTHORIZATION_FAILED"
+    acl = Acl(GROUP, "g", LITERAL, "User:x", "*", READ, ALLOW)
+    row = refused(message, acl).partitions["t-0"]
+    assert row.error == "TOPIC_AUTHORIZATION_FAILED"
