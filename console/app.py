@@ -13,8 +13,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from textual import events, on, work
+from textual._compositor import ChopsUpdate
 from textual._context import active_message_pump
 from textual.app import App
 from textual.await_complete import AwaitComplete
@@ -40,6 +41,7 @@ from console.controllers.typeahead import TypeAhead
 from console.model.library import Library, Service
 from console.model.settings import Configuration, defaults
 from console.model.workspace import Complete, Reproduce, Stage
+from console.process.changed_cells import ShownCells
 from console.process.driver import watched
 from console.process.quitting import Quitting
 from console.process.watchdog import Watchdog
@@ -176,6 +178,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         self._asked = 0.0
         self._framed = perf_counter()
         self._painted: tuple[object, ...] = ()
+        self.cells = ShownCells()
+        self._cells_size = self.size
 
     @property
     def stage(self) -> Stage:
@@ -408,6 +412,16 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                 self.notices.trouble(str(error))
 
     # ---- actions
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Send only the cells that change, of what the terminal shows."""
+        if isinstance(renderable, ChopsUpdate) and self.size == self._cells_size:
+            super()._display(screen, self.cells.changes(renderable))
+        else:
+            if renderable is not None:
+                self.cells.forget()
+                self._cells_size = self.size
+            super()._display(screen, renderable)
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
         """Export the screen as SVG, in true colour whatever colours the terminal has.
