@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from rich.color import ColorSystem
 from rich.console import Console
 from rich.segment import ControlType, Segment
-from textual._compositor import ChopsUpdate, CompositorUpdate
+from textual._compositor import ChopsUpdate
 
 GAP_MAX: Final = 12
 """Unchanged cells between two changes that are sent as well: to skip them takes more bytes."""
@@ -34,7 +34,7 @@ class ShownCells:
         """Know nothing: all is drawn anew."""
         self._rows.clear()
 
-    def changes(self, update: ChopsUpdate) -> CompositorUpdate:
+    def changes(self, update: ChopsUpdate) -> ChopsUpdate:
         """What of an update has to be sent; once it is rendered, the terminal shows it."""
         return _Changes(self, update)
 
@@ -49,13 +49,13 @@ class ShownCells:
             row.update(enumerate(cells, start=x))
 
 
-class _Changes(CompositorUpdate):
+class _Changes(ChopsUpdate):
     def __init__(self, shown: ShownCells, update: ChopsUpdate) -> None:
+        super().__init__(update.chops, update.spans, update.chop_ends)
         self._shown = shown
-        self._update = update
 
     def render_segments(self, console: Console) -> str:
-        return "".join(self._shown.sequences(self._update, console))
+        return "".join(self._shown.sequences(self, console))
 
 
 def _runs(update: ChopsUpdate, console: Console) -> Iterator[tuple[int, int, list[Cell]]]:

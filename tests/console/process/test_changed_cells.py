@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 from rich.segment import Segment
-from textual._compositor import ChopsUpdate, CompositorUpdate
+from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.screen import Screen
 from textual.strip import Strip
 
@@ -51,7 +51,7 @@ async def test_changed_cells_alone_show_the_same(monkeypatch: pytest.MonkeyPatch
             for place, (grid, text) in enumerate(zip((whole, less), texts, strict=True)):
                 grid.take(text)
                 sent[place] += len(text)
-        elif isinstance(update, CompositorUpdate):
+        elif isinstance(update, LayoutUpdate):
             shown.forget()
             for grid in (whole, less):
                 grid.take(update.render_segments(CONSOLE))
