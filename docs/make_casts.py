@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
+from textual.pilot import Pilot
 
 from commands.runs.live import live_source
 from console.app import TidegaugeApp
@@ -26,12 +27,18 @@ BEFORE_SECONDS = 1.5
 """How long the first picture stays."""
 KEY_SECONDS = 0.7
 """How long each following one does."""
+SETTLED_SECONDS = 1.0
+"""What has not changed for so long is done."""
 TYPED_SECONDS = 0.06
 """How long it takes to type a letter."""
 
 
+FORECAST = CRASH[: CRASH.index("mark baseline")]
+"""A healthy cluster with records, in which a crash is forecast, done and explained."""
+
+
 class Cast(NamedTuple):
-    """A script, and what is pressed: names of keys, and ``"text"`` in quotes that is typed."""
+    """A script, and what is pressed: names of keys, ``"text"`` that is typed, ``wait``."""
 
     name: str
     script: str
@@ -43,6 +50,15 @@ CASTS = (
         "broker-crash",
         CRASH,
         ("2", "down", "down", '":broker crash 2"', "enter", *["."] * 12, "W", "escape", "escape"),
+    ),
+    Cast(
+        "forecast-crash-rewind-why",
+        FORECAST,
+        (
+            *("3", "down", "x", "c", "wait", "escape", "escape"),
+            *('":broker crash 1"', "enter", "2", "wait", "g", "W", "wait", "escape", "escape"),
+            *("2", "<", "<", "<", "<", ">", ">", ">", ">"),
+        ),
     ),
     Cast("truncation-by-epoch", TAPES, ("2", "enter", *["<"] * 10, *[">"] * 10)),
 )
@@ -82,6 +98,15 @@ def _changes(before: list[str], after: list[str]) -> str:
     )
 
 
+async def _settled(app: TidegaugeApp, pilot: Pilot[None]) -> list[str]:
+    """What is shown once what is worked out, or waited for, is done."""
+    shown, before = _lines(app), list[str]()
+    while shown != before:
+        await pilot.pause(SETTLED_SECONDS)
+        shown, before = _lines(app), shown
+    return shown
+
+
 async def _recorded(source: Source, cast: Cast) -> list[tuple[float, str]]:
     app = TidegaugeApp(source, paused=True)
     app.stage.settle()
@@ -92,9 +117,13 @@ async def _recorded(source: Source, cast: Cast) -> list[tuple[float, str]]:
         frames.append((0.0, _changes([], shown)))
         at = BEFORE_SECONDS
         for key, seconds in _pressed(cast.keys):
-            await pilot.press(key)
-            await pilot.pause()
-            before, shown = shown, _lines(app)
+            before = shown
+            if key == "wait":
+                shown = await _settled(app, pilot)
+            else:
+                await pilot.press(key)
+                await pilot.pause()
+                shown = _lines(app)
             frames.append((at, _changes(before, shown)))
             at += seconds
     return [*frames, (at + BEFORE_SECONDS, "")]
