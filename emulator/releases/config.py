@@ -410,7 +410,7 @@ def check_authorizer(config: Mapping[str, str], version: str, *, in_kraft_mode: 
     name = config.get("authorizer.class.name", "").strip()
     profile = profile_of(version)
     by_feature = {"acl_authorizer": ACL_AUTHORIZER, "simple_acl_authorizer": SIMPLE_ACL_AUTHORIZER}
-    known = [each for feature, each in by_feature.items() if profile.has(feature)]
+    known = [authorizer for feature, authorizer in by_feature.items() if profile.has(feature)]
     if in_kraft_mode:
         known = [STANDARD_AUTHORIZER]
     if name and name not in known:
