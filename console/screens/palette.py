@@ -1,5 +1,6 @@
 """The command palette as a screen."""
 
+from rich.style import Style
 from textual import events, work
 from textual.command import CommandList, CommandPalette
 from textual.css.query import NoMatches
@@ -18,6 +19,13 @@ class Palette(Sized, CommandPalette):
         """Skip a click where the terminal no longer is: it has become smaller since."""
         if not self.app.size.contains(event.screen_x, event.screen_y):
             event.prevent_default()
+
+    def get_style_at(self, x: int, y: int) -> Style:
+        """Return what is there to click; an option that is drawn may be gone by now."""
+        style = super().get_style_at(x, y)
+        option = style.meta.get("option", -1)
+        is_gone = any(option >= each.option_count for each in self.query(CommandList))
+        return Style.null() if is_gone else style
 
     @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
     async def _gather_commands(self, search_value: str) -> None:

@@ -1,4 +1,5 @@
 from textual import events
+from textual.command import CommandList
 from textual.keys import key_to_character
 
 from console.screens.palette import Palette
@@ -30,3 +31,14 @@ async def test_a_click_where_the_terminal_no_longer_is_does_nothing() -> None:
         palette.post_message(events.Click(palette, 130, 5, 0, 0, 1, False, False, False, 130, 5))
         await driven.settle()
         assert driven.app.screen is palette
+
+
+async def test_a_click_on_an_option_that_is_gone_does_nothing() -> None:
+    async with console(None, "ctrl+p", "o", sends=True) as driven:
+        palette = driven.app.screen
+        assert isinstance(palette, Palette)
+        commands = palette.query_one(CommandList)
+        x, y = commands.region.x + 4, commands.region.y + 1
+        assert "option" in palette.get_style_at(x, y).meta
+        commands.clear_options()
+        assert "option" not in palette.get_style_at(x, y).meta
