@@ -205,7 +205,7 @@ function valueOf(record) {
 function drawSelected() {
   const row = read("partition", selected);
   const label = row ? story.states.find(([name]) => name === row[0])[1] : "not there";
-  byId("selected").textContent = selected ? `${selected} is ${label}` : "No partition";
+  byId("selected").textContent = selected ? `${selected}: ${label}` : "No partition";
   const [sentence, links] = read("why", selected) ?? ["", []];
   byId("why").textContent = sentence;
   drawChain(byId("why-chain"), links);
