@@ -63,8 +63,8 @@ WANTED: Final = (
     "wanted is the folder __cluster_metadata-0 of a controller, or its newest *.checkpoint"
 )
 
-SEGMENT: Final = re.compile(r"(\d{20})\.log")
-SNAPSHOT: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
+SEGMENT: Final = re.compile(r"(\d{20})\.log(?:\.gz|\.zst)?")
+SNAPSHOT: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint(?:\.gz|\.zst)?")
 _QUORUM_STATE: Final = "quorum-state"
 _MAGIC_AT: Final = 16
 _GROUP_RESOURCE: Final = 32

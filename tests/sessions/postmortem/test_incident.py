@@ -1,5 +1,6 @@
 """Recorded metadata logs: what is read of them is what their cluster was."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,16 @@ def test_the_state_at_an_offset_or_a_time_is_what_led_there() -> None:
     same = as_plain(examine(read_paths([log]), until=place_of(entry["time"])))
     assert at["partitions"] == same["partitions"]
     assert at["records"] < as_plain(examine(read_paths([log])))["records"]
+
+
+def test_compressed_segments_are_read_as_what_is_in_them(tmp_path: Path) -> None:
+    folder = KRAFT[-1] / "metadata"
+    for file in folder.iterdir():
+        with gzip.open(tmp_path / f"{file.name}.gz", "wb") as compressed:
+            compressed.write(file.read_bytes())
+    assert as_plain(examine(read_paths([str(tmp_path)]))) == as_plain(
+        examine(read_paths([str(folder)]))
+    )
 
 
 def test_a_session_has_wall_clock_times_and_no_script(tmp_path: Path) -> None:
