@@ -15,7 +15,7 @@ SCHEMA: Final = 1
 NO_LEADER: Final = -1
 
 
-def as_plain(incident: Incident, found: Sequence[WhatIf] = ()) -> dict[str, Any]:
+def as_plain(incident: Incident, comparisons: Sequence[WhatIf] = ()) -> dict[str, Any]:
     """Return the result as plain data, with what changes would have done."""
     plain: dict[str, Any] = {
         "schema": SCHEMA,
@@ -26,11 +26,11 @@ def as_plain(incident: Incident, found: Sequence[WhatIf] = ()) -> dict[str, Any]
         "batches": incident.batches,
         "unexplained": [
             {
-                "offset": each.offset,
-                "record": {"type": each.kind, "data": each.record},
-                "why": each.why,
+                "offset": unexplained.offset,
+                "record": {"type": unexplained.kind, "data": unexplained.record},
+                "why": unexplained.why,
             }
-            for each in incident.unexplained
+            for unexplained in incident.unexplained
         ],
         "partitions": partitions_of(incident.image),
         "brokers": brokers_of(incident.image),
@@ -38,14 +38,14 @@ def as_plain(incident: Incident, found: Sequence[WhatIf] = ()) -> dict[str, Any]
     }
     if incident.notes:
         plain["notes"] = incident.notes
-    if found:
-        plain["what_if"] = [_what_if(each) for each in found]
+    if comparisons:
+        plain["what_if"] = [_what_if(comparison) for comparison in comparisons]
     return plain
 
 
 def partitions_of(image: MetadataImage) -> list[dict[str, Any]]:
     """All partitions, in the form in which a rehearsal lists them."""
-    found = [
+    partitions = [
         {
             "topic": topic.name,
             "partition": number,
@@ -58,7 +58,7 @@ def partitions_of(image: MetadataImage) -> list[dict[str, Any]]:
         }
         for topic, number, partition in image.partitions()
     ]
-    return sorted(found, key=lambda each: (each["topic"], each["partition"]))
+    return sorted(partitions, key=lambda partition: (partition["topic"], partition["partition"]))
 
 
 def brokers_of(image: MetadataImage) -> list[dict[str, Any]]:
@@ -69,22 +69,23 @@ def brokers_of(image: MetadataImage) -> list[dict[str, Any]]:
     ]
 
 
-def _what_if(found: WhatIf) -> dict[str, Any]:
+def _what_if(comparison: WhatIf) -> dict[str, Any]:
     return {
-        "setting": str(found.setting),
-        "begin": time_text(found.begin_us),
-        "end": time_text(found.end_us),
+        "setting": str(comparison.setting),
+        "begin": time_text(comparison.begin_us),
+        "end": time_text(comparison.end_us),
         "faults": [
-            {"seconds": fault.after_us / 1_000_000, "what": fault.what} for fault in found.faults
+            {"seconds": fault.after_us / 1_000_000, "what": fault.what}
+            for fault in comparison.faults
         ],
-        "without": asdict(found.without),
-        "with": asdict(found.changed),
+        "without": asdict(comparison.without),
+        "with": asdict(comparison.changed),
         "configured": {
             setting.name: {"value": setting.value, "source": source}
-            for setting, source in found.configured
+            for setting, source in comparison.configured
         },
-        "prevented": found.prevented,
-        "caused": found.caused,
+        "prevented": comparison.prevented,
+        "caused": comparison.caused,
     }
 
 

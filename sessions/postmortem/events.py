@@ -233,19 +233,19 @@ class HistoryEvents(WallClockEvents):
         time_us = batch.timestamp * US_PER_MS
         self.go_to(time_us)
         records = tuple([translate(record) or _NOTHING for record in batch.records])
-        found: dict[int, Witness] = {}
+        by_offset: dict[int, Witness] = {}
         if witnesses is not None:
-            found = witnesses.of_records(records, batch.base_offset, time_us, self.image)
+            by_offset = witnesses.of_records(records, batch.base_offset, time_us, self.image)
         self.kernel.cause = 0
         self.facts.batch = batch
-        causes = {offset: witness.seq for offset, witness in found.items()}
+        causes = {offset: witness.seq for offset, witness in by_offset.items()}
         if len(records) > 1:
             self._decide(batch, records, causes)
         self.facts.causes = causes
         log_batch = LogBatch(batch.base_offset, batch.leader_epoch, records)
         delta = self.facts.read(self.controller, log_batch)
         batch = self.facts.batch
-        return Applied(batch, records, self.now_us, delta, is_snapshot, found)
+        return Applied(batch, records, self.now_us, delta, is_snapshot, by_offset)
 
     def skip(self, batch: MetadataBatch) -> None:
         """Take a batch that changes nothing: the log goes on, and so does the time."""
@@ -279,7 +279,7 @@ class HistoryEvents(WallClockEvents):
                 if before is not None:
                     touched = [before.leader, *before.isr, *before.elr]
                     touched += [changed.leader, *(changed.isr or ())]
-                    seq = next((decided[each] for each in touched if each in decided), 0)
+                    seq = next((decided[broker] for broker in touched if broker in decided), 0)
                     causes[offset] = seq
 
     # ---- brokers and controllers
@@ -335,8 +335,8 @@ class HistoryEvents(WallClockEvents):
         """A leader won the votes of a majority; of the other voters nothing is known."""
         emit, leader = self.kernel.emit, record.leader_id
         epoch = self.metadata.epoch if self.facts.batch is None else self.facts.batch.leader_epoch
-        granted = {each.voter_id for each in record.granting_voters} | {leader}
-        for voter in sorted({each.voter_id for each in record.voters} | granted):
+        granted = {voter.voter_id for voter in record.granting_voters} | {leader}
+        for voter in sorted({voter.voter_id for voter in record.voters} | granted):
             if voter in granted:
                 self._controller_runs(voter)
             elif voter not in self.controllers:
@@ -386,7 +386,7 @@ def _shown(record: AnyRecord, original: Message, names: LogNames) -> tuple[str, 
     data = shown.data
     if isinstance(original, wire.RegisterBrokerRecord | wire.RegisterControllerRecord):
         data["incarnationId"] = uuid_text(original.incarnation_id)
-        data["endPoints"] = [f"{each.host}:{each.port}" for each in original.end_points]
+        data["endPoints"] = [f"{endpoint.host}:{endpoint.port}" for endpoint in original.end_points]
         if isinstance(original, wire.RegisterBrokerRecord) and original.rack:
             data["rack"] = original.rack
     return shown.type, data
@@ -401,14 +401,14 @@ def plain_record(record: Message) -> dict[str, Any]:
 def _plain(value: object) -> Any:  # noqa: ANN401 - JSON
     if isinstance(value, Message):
         return {
-            _camel_case(name): _plain(each)
-            for name, each in asdict(value).items()
+            _camel_case(name): _plain(field)
+            for name, field in asdict(value).items()
             if name not in _SECRETS
         }
     if isinstance(value, bytes):
         return uuid_text(value)
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value
 
 

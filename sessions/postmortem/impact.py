@@ -196,8 +196,8 @@ class Impact:
             case Truncated(tp=tp, offset=offset) if offset > 0:
                 end = self._ends.pop((line.node, tp), None)
                 end = end if end is not None and end > offset else None
-                found = (line.time_us, line.node, tp, offset, end, line.fact.sentence, line.source)
-                self._keep(self.truncations, Truncation(*found))
+                fields = (line.time_us, line.node, tp, offset, end, line.fact.sentence, line.source)
+                self._keep(self.truncations, Truncation(*fields))
             case FollowerStarted(tp=tp, offset=end) if end is not None:
                 if len(self._ends) < KEPT_MAX:
                     self._ends[line.node, tp] = end

@@ -327,18 +327,18 @@ class _Examination:
 
     def _keep(self, explanations: Iterable[Explanation]) -> None:
         """Keep the causes until their records are applied, and what no rule explains."""
-        for each in explanations:
-            if each.is_explained:
-                for place in range(len(each.messages)):
-                    self.because[each.offset + place] = each.because
+        for explanation in explanations:
+            if explanation.is_explained:
+                for place in range(len(explanation.messages)):
+                    self.because[explanation.offset + place] = explanation.because
                 continue
             self.unexplained_count += 1
             if len(self.unexplained) < UNEXPLAINED_MAX:
-                kind = type(each.messages[0]).__name__.removesuffix("Record")
-                record = plain_record(each.messages[0])
-                found = Unexplained(each.offset, kind, record, each.because)
-                self.unexplained.append(found)
-                self._waiting.append(found)
+                kind = type(explanation.messages[0]).__name__.removesuffix("Record")
+                record = plain_record(explanation.messages[0])
+                unexplained = Unexplained(explanation.offset, kind, record, explanation.because)
+                self.unexplained.append(unexplained)
+                self._waiting.append(unexplained)
 
     def _told(self, applied: Applied) -> None:
         """Forget causes that were told, and tell what nothing explains."""
@@ -346,10 +346,12 @@ class _Examination:
         for offset in [offset for offset in self.because if offset < end]:
             del self.because[offset]
         while self._waiting and self._waiting[0].offset < end:
-            found = self._waiting.popleft()
-            source = f"__cluster_metadata offset {found.offset}"
-            what = f"a {found.kind} record that no rule of the release explains"
-            entry = Entry(applied.time_us, "unexplained", what, found.why, source, found.offset)
+            unexplained = self._waiting.popleft()
+            source = f"__cluster_metadata offset {unexplained.offset}"
+            what = f"a {unexplained.kind} record that no rule of the release explains"
+            entry = Entry(
+                applied.time_us, "unexplained", what, unexplained.why, source, unexplained.offset
+            )
             self.timeline.add(entry)
 
     def _notes(self, history: HistoryEvents) -> Iterator[str]:

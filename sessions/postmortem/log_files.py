@@ -83,7 +83,7 @@ class Span:
 
     def end_of(self, epoch: int) -> int:
         """The offset after the last record of an epoch."""
-        later = (each.offset for each in self.epochs if each.epoch > epoch)
+        later = (start.offset for start in self.epochs if start.epoch > epoch)
         return next(later, self.end)
 
 
@@ -273,22 +273,22 @@ def _folders_in(path: Path) -> Iterator[Path]:
     while waiting and seen < FOLDERS_MAX:
         folder, seen = waiting.pop(), seen + 1
         with suppress(OSError):
-            inside = sorted(each for each in folder.iterdir() if each.is_dir())
-            for each in inside:
-                if each.is_symlink():
+            inside = sorted(child for child in folder.iterdir() if child.is_dir())
+            for child in inside:
+                if child.is_symlink():
                     continue
-                if metadata_log.is_folder(each):
-                    yield each
+                if metadata_log.is_folder(child):
+                    yield child
                 else:
-                    waiting.append(each)
+                    waiting.append(child)
 
 
 def _copy_of(folder: Path, name: str, given: Path) -> LogCopy | None:
     """The log in a folder; None if it is another partition's and was not named by the user."""
     files = [
-        each
-        for each in folder.iterdir()
-        if SEGMENT.fullmatch(each.name) or SNAPSHOT.fullmatch(each.name)
+        file
+        for file in folder.iterdir()
+        if SEGMENT.fullmatch(file.name) or SNAPSHOT.fullmatch(file.name)
     ]
     inside = folder.relative_to(given).as_posix()
     called = name if inside == "." else f"{name.rstrip('/')}/{inside}"
@@ -309,8 +309,8 @@ def _node_of(folder: Path) -> int | None:
     with suppress(OSError, SourceError, FormatError):
         path = folder.parent / _PROPERTIES
         with open_content(path, path.name) as content:
-            found = _NODE_ID.search(content.read(_PROPERTIES_BYTES_MAX))
-            return int(found[1]) if found else None
+            match = _NODE_ID.search(content.read(_PROPERTIES_BYTES_MAX))
+            return int(match[1]) if match else None
     return None
 
 

@@ -107,7 +107,10 @@ class MergedLog:
         """Yield the batches in order; where a copy is damaged, another one continues."""
         at = self.first.start
         unread = self.copies
-        while copy := next((each for each in unread if each.start <= at < self._ends[each]), None):
+        while copy := next(
+            (candidate for candidate in unread if candidate.start <= at < self._ends[candidate]),
+            None,
+        ):
             unread.remove(copy)
             for batch in copy.batches(at, self._ends[copy]):
                 at = batch.base_offset + len(batch.records)
@@ -115,20 +118,20 @@ class MergedLog:
 
 
 def _require_one_cluster(one: LogCopy, other: LogCopy) -> None:
-    starts = {each.epoch: each for each in one.span.epochs}
-    for each in other.span.epochs:
-        same = starts.get(each.epoch)
-        if same is not None and same.offset == each.offset and same.crc != each.crc:
+    starts = {start.epoch: start for start in one.span.epochs}
+    for start in other.span.epochs:
+        same = starts.get(start.epoch)
+        if same is not None and same.offset == start.offset and same.crc != start.crc:
             raise SourceError(
                 f"{clean(one.name)} and {clean(other.name)} are logs of different clusters: in "
-                f"epoch {each.epoch} they have different records at offset {each.offset:,}"
+                f"epoch {start.epoch} they have different records at offset {start.offset:,}"
             )
 
 
 def _agreed(one: LogCopy, other: LogCopy) -> int:
     """The offset up to which two copies have the same records."""
-    epochs = {each.epoch for each in one.span.epochs}
-    common = [each.epoch for each in other.span.epochs if each.epoch in epochs]
+    epochs = {start.epoch for start in one.span.epochs}
+    common = [start.epoch for start in other.span.epochs if start.epoch in epochs]
     if not common:
         return min(other.span.end, max(one.start, other.start))
     last = max(common)

@@ -125,7 +125,6 @@ class Packer:
             self._events = []
 
     def send(self, message: Message) -> None:
-        """Send a message."""
         data = _ENCODE(message)
         self._pipe.write(len(data).to_bytes(_LENGTH_BYTES, "big"))
         self._pipe.write(data)

@@ -69,8 +69,8 @@ class Processes:
                 nodes.setdefault(release, []).append(node)
         if len(nodes) > 1:
             told = [
-                f"{'node' if len(each) == 1 else 'nodes'} {_listed(sorted(each))} on {release}"
-                for release, each in sorted(nodes.items(), key=lambda pair: numbers_of(pair[0]))
+                f"{'node' if len(ids) == 1 else 'nodes'} {_listed(sorted(ids))} on {release}"
+                for release, ids in sorted(nodes.items(), key=lambda pair: numbers_of(pair[0]))
             ]
             yield f"not all nodes run the same release: {', '.join(told)}"
 
@@ -79,27 +79,29 @@ class Processes:
 
         If nodes of ``first`` say it, the others are not asked.
         """
-        told = {node: each[name] for node, each in self.settings.items() if name in each}
+        told = {
+            node: settings[name] for node, settings in self.settings.items() if name in settings
+        }
         told = {node: text for node, text in told.items() if node in first} or told
         if not told:
             return None
         (text, _), *_ = Counter(told.values()).most_common(1)
-        nodes = sorted(node for node, each in told.items() if each == text and node is not None)
+        nodes = sorted(node for node, said in told.items() if said == text and node is not None)
         return Value(text, tuple(nodes))
 
     def configured(self, release: str, first: Collection[int] = ()) -> dict[str, Value]:
         """Return what was configured and is not the release's default, by name."""
         default = resolve(release, {})
-        found = {}
-        for name in sorted({name for each in self.settings.values() for name in each}):
+        values = {}
+        for name in sorted({name for settings in self.settings.values() for name in settings}):
             value = self.value(name, first)
             assert value is not None
             try:
                 if resolve(release, {name: value.text}) != default:
-                    found[name] = value
+                    values[name] = value
             except ConfigError:
                 continue  # the release that runs has it, and the emulator's does not
-        return found
+        return values
 
 
 def _listed(numbers: Collection[int]) -> str:

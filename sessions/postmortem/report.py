@@ -36,7 +36,9 @@ class Report(Struct, frozen=True):
     sections: Sequence[Section]
 
 
-def report_of(incident: Incident, sources: Sequence[str], found: Sequence[WhatIf] = ()) -> Report:
+def report_of(
+    incident: Incident, sources: Sequence[str], comparisons: Sequence[WhatIf] = ()
+) -> Report:
     """Return the report of a history that was read from ``sources``.
 
     It includes what changes of the configuration would have done.
@@ -48,7 +50,7 @@ def report_of(incident: Incident, sources: Sequence[str], found: Sequence[WhatIf
         _unwritable(incident),
         _risks(incident),
         _truncations(incident),
-        _what_if(found),
+        _what_if(comparisons),
         _leaders(incident),
         _shrinks(incident),
         _unexplained(incident),
@@ -58,7 +60,9 @@ def report_of(incident: Incident, sources: Sequence[str], found: Sequence[WhatIf
     is_unclean = any(risk.is_unclean for risk in impact.risks)
     is_bad = bool(impact.offline or is_unclean or _removed_verdict(impact))
     title = f"Postmortem of {', '.join(sources)}"
-    return Report(title, verdict(incident), is_bad, [each for each in sections if each is not None])
+    return Report(
+        title, verdict(incident), is_bad, [section for section in sections if section is not None]
+    )
 
 
 def verdict(incident: Incident) -> str:
@@ -133,11 +137,11 @@ def _configured(incident: Incident) -> Iterator[str]:
     processes = incident.processes
     if not processes.settings:
         return
-    found = processes.configured(incident.release, incident.controllers)
-    if not found:
+    values = processes.configured(incident.release, incident.controllers)
+    if not values:
         yield "What decides about failures was not configured, by the text logs: the defaults hold."
-    for source in dict.fromkeys(value.source for value in found.values()):
-        named = [f"{name}={each.text}" for name, each in found.items() if each.source == source]
+    for source in dict.fromkeys(value.source for value in values.values()):
+        named = [f"{name}={value.text}" for name, value in values.items() if value.source == source]
         yield f"Configured, by {source}: {', '.join(named)}."
 
 
@@ -182,15 +186,15 @@ def _how(loss: BrokerLoss, words: Words) -> str:
     return f"{words.silent}{lived}{came_back}"
 
 
-def _what_if(found: Sequence[WhatIf]) -> Section | None:
-    if not found:
+def _what_if(comparisons: Sequence[WhatIf]) -> Section | None:
+    if not comparisons:
         return None
     said = [
         "Each incident was run on the emulator from the cluster as it was before, without and with"
         " the change. A producer wrote to each affected partition with acks=all, four records a"
         " second. Pauses of over a minute are shortened, and what was administered is left out.",
-        *basis(found),
-        *(sentence for each in found for sentence in sentences(each)),
+        *basis(comparisons),
+        *(sentence for comparison in comparisons for sentence in sentences(comparison)),
     ]
     return Section("With another configuration", said)
 
@@ -308,9 +312,12 @@ def _was_zombie(risk: Risk, impact: Impact) -> bool:
 
 def _cut_after(risk: Risk, impact: Impact) -> Truncation | None:
     """What the former leader removed when it followed again."""
-    for each in impact.truncations:
-        if (each.tp, each.node) == (risk.tp, risk.former) and each.time_us >= risk.time_us:
-            return each
+    for truncation in impact.truncations:
+        if (truncation.tp, truncation.node) == (
+            risk.tp,
+            risk.former,
+        ) and truncation.time_us >= risk.time_us:
+            return truncation
     return None
 
 
@@ -330,20 +337,22 @@ def _truncations(incident: Incident) -> Section | None:
     ]
     rows = (
         (
-            each.tp,
-            time_text(each.time_us),
-            "unknown" if each.node is None else str(each.node),
-            each.sentence if each.end is None else f"{each.sentence}: {_removed(each)}",
-            each.source,
+            truncation.tp,
+            time_text(truncation.time_us),
+            "unknown" if truncation.node is None else str(truncation.node),
+            truncation.sentence
+            if truncation.end is None
+            else f"{truncation.sentence}: {_removed(truncation)}",
+            truncation.source,
         )
-        for each in truncations
+        for truncation in truncations
     )
     header = ("partition", "at", "broker", "what", "source")
     return Section("Records that were truncated", sentences, header, _limited(rows))
 
 
 def _leaders(incident: Incident) -> Section | None:
-    changed = {tp: each for tp, each in incident.impact.reigns.items() if len(each) > 1}
+    changed = {tp: reigns for tp, reigns in incident.impact.reigns.items() if len(reigns) > 1}
     if not changed:
         return None
     rows = ((tp, _reigns(reigns)) for tp, reigns in sorted(changed.items()))
@@ -358,7 +367,7 @@ def _kept(count: int) -> str:
 
 
 def _reigns(reigns: Sequence[Reign]) -> str:
-    said = [f"{_broker(each.leader)} from {time_text(each.begin_us)}" for each in reigns]
+    said = [f"{_broker(reign.leader)} from {time_text(reign.begin_us)}" for reign in reigns]
     if len(said) > NAMED_MAX:
         return "; ".join([said[0], f".. {len(said) - NAMED_MAX} more ..", *said[1 - NAMED_MAX :]])
     return "; ".join(said)
@@ -382,7 +391,10 @@ def _shrinks(incident: Incident) -> Section | None:
 def _unexplained(incident: Incident) -> Section | None:
     if not incident.unexplained:
         return None
-    rows = ((str(each.offset), each.kind, each.why) for each in incident.unexplained)
+    rows = (
+        (str(unexplained.offset), unexplained.kind, unexplained.why)
+        for unexplained in incident.unexplained
+    )
     sentence = f"No rule of Kafka {incident.release} permits these records."
     return Section("Not explained", [sentence], ("offset", "record", "why"), _limited(rows))
 

@@ -215,8 +215,8 @@ def read_sources(paths: Sequence[str], zone: tzinfo = UTC) -> TextLogs | None:
     for path in paths:
         if not is_text_log(Path(path), path) and copies_in(Path(path), path):
             return None
-    found = find_text_logs([Path(path) for path in paths], zone)
-    return found if found.files else None
+    logs = find_text_logs([Path(path) for path in paths], zone)
+    return logs if logs.files else None
 
 
 def release_of(lines: TextLogs) -> tuple[str, Literal["zk", "kraft"]]:

@@ -94,7 +94,6 @@ class Timeline:
         self._asked_in_order: deque[Line] = deque()
 
     def add(self, entry: Entry) -> None:
-        """Add an entry."""
         if len(self.entries) >= ENTRIES_MAX:
             self.left_out += 1
         else:

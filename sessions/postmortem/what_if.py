@@ -123,33 +123,33 @@ class WhatIf(Struct, frozen=True):
         return list(_differences(self.changed, self.without))
 
 
-def sentences(found: WhatIf) -> Iterator[str]:
+def sentences(comparison: WhatIf) -> Iterator[str]:
     """What a change would have done to an incident, for people."""
-    faults = ", ".join(fault.what for fault in found.faults)
+    faults = ", ".join(fault.what for fault in comparison.faults)
     yield (
-        f"{time_text(found.begin_us)} to {time_text(found.end_us)} ({faults}) with {found.setting}:"
-        f" {_outcome(found)}."
+        f"{time_text(comparison.begin_us)} to {time_text(comparison.end_us)} ({faults})"
+        f" with {comparison.setting}: {_outcome(comparison)}."
     )
 
 
-def basis(found: Sequence[WhatIf]) -> Iterator[str]:
+def basis(comparisons: Sequence[WhatIf]) -> Iterator[str]:
     """How the clusters of the runs are configured besides their image, and who says so."""
-    if not found:
+    if not comparisons:
         return
     sources: dict[str, list[str]] = {}
-    for setting, source in found[0].configured:
+    for setting, source in comparisons[0].configured:
         sources.setdefault(source, []).append(str(setting))
     for source, settings in sources.items():
         yield f"Configured, by {source}: {', '.join(settings)}."
-    if not found[0].is_timeout_known:
+    if not comparisons[0].is_timeout_known:
         yield (
             f"No text log says {SESSION_TIMEOUT}: brokers are taken to have fallen silent the"
             " release's default before they were fenced."
         )
 
 
-def _outcome(found: WhatIf) -> str:
-    prevented, caused = found.prevented, found.caused
+def _outcome(comparison: WhatIf) -> str:
+    prevented, caused = comparison.prevented, comparison.caused
     if not prevented and not caused:
         return "the same"
     parts = [f"prevented: {'; '.join(prevented)}"] if prevented else ["nothing prevented"]
@@ -179,9 +179,9 @@ def what_if(log: MergedLog, incident: Incident, setting: Setting) -> list[WhatIf
     values = processes.configured(release, incident.controllers)
     base = {name: value.text for name, value in values.items()}
     config = resolve(release, base)
-    configured = tuple((Setting(name, each.text), each.source) for name, each in values.items())
+    configured = tuple((Setting(name, value.text), value.source) for name, value in values.items())
     is_timeout_known = processes.value(SESSION_TIMEOUT, incident.controllers) is not None
-    found = []
+    comparisons = []
     for losses in _worst(_incidents(incident.impact.losses), incident.impact):
         lags = _lags(incident.impact, losses)
         first = min([losses[0].offset, *(lag.offset for lag in lags)])
@@ -190,7 +190,7 @@ def what_if(log: MergedLog, incident: Incident, setting: Setting) -> list[WhatIf
         begin_us, end_us = _span(losses)
         begin_us = min([begin_us, *(lag.begin_us for lag in lags)])
         partitions = _affected(incident.impact, begin_us, end_us, image)
-        found.append(
+        comparisons.append(
             WhatIf(
                 setting,
                 begin_us,
@@ -202,7 +202,7 @@ def what_if(log: MergedLog, incident: Incident, setting: Setting) -> list[WhatIf
                 is_timeout_known,
             )
         )
-    return sorted(found, key=lambda each: each.begin_us)
+    return sorted(comparisons, key=lambda comparison: comparison.begin_us)
 
 
 # ---- which incidents
@@ -212,7 +212,7 @@ def _incidents(losses: Sequence[BrokerLoss]) -> Iterator[list[BrokerLoss]]:
     """Losses that overlap: a broker is lost before the one before it is in sync again."""
     together: list[BrokerLoss] = []
     end_us: int | None = 0
-    for loss in sorted(losses, key=lambda each: each.begin_us):
+    for loss in sorted(losses, key=lambda loss: loss.begin_us):
         if together and end_us is not None and loss.begin_us > end_us:
             yield together
             together, end_us = [], 0
@@ -255,7 +255,9 @@ def _lags(impact: Impact, losses: Sequence[BrokerLoss]) -> list[Lag]:
 def _affected(impact: Impact, begin_us: int, end_us: int, image: ClusterImage) -> list[str]:
     """The partitions that an incident did something to, and that existed before it."""
     known = {
-        f"{topic.name}-{each.partition}" for topic in image.topics for each in topic.partitions
+        f"{topic.name}-{partition.partition}"
+        for topic in image.topics
+        for partition in topic.partitions
     }
     times = [
         *((risk.tp, risk.time_us) for risk in impact.risks),
@@ -281,7 +283,7 @@ def _image_before(log: MergedLog, offset: int) -> ClusterImage:
 
 def _faults(timed: Sequence[Timed]) -> list[Fault]:
     """What happened, in order of time, with the long pauses shortened."""
-    timed = sorted(timed, key=lambda each: each[0])
+    timed = sorted(timed, key=lambda fault: fault[0])
     faults: list[Fault] = []
     now_us, previous_us = 0, timed[0][0]
     for time_us, what, inputs in timed:
@@ -296,7 +298,10 @@ def _lost(
 ) -> Iterator[Timed]:
     """What happened to brokers; one that was fenced fell silent a session timeout before."""
     controllers = () if image.quorum is None else image.quorum.controllers
-    hosts = [*(each.id for each in image.brokers), *(each.id for each in controllers)]
+    hosts = [
+        *(broker.id for broker in image.brokers),
+        *(controller.id for controller in controllers),
+    ]
     for loss in losses:
         broker = loss.broker
         silent_us = loss.begin_us - config.broker_session_timeout_us
@@ -340,18 +345,18 @@ def _changed(image: ClusterImage, setting: Setting) -> ClusterImage:
     """The image with a setting also where a topic, a broker or the cluster has its own value."""
     name, value = setting
     brokers = tuple(
-        replace(each, configs={**each.configs, name: value})
-        if each.configs and name in each.configs
-        else each
-        for each in image.brokers
+        replace(broker, configs={**broker.configs, name: value})
+        if broker.configs and name in broker.configs
+        else broker
+        for broker in image.brokers
     )
     topics = image.topics
     if name in topic_config_names():
         topics = tuple(
-            replace(each, configs={**each.configs, name: value})
-            if each.configs and name in each.configs
-            else each
-            for each in topics
+            replace(topic, configs={**topic.configs, name: value})
+            if topic.configs and name in topic.configs
+            else topic
+            for topic in topics
         )
     configs = image.configs
     if configs and name in configs:

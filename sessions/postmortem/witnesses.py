@@ -82,12 +82,12 @@ class Witnesses:
         self, records: Sequence[AnyRecord], base_offset: int, time_us: int, image: MetadataImage
     ) -> dict[int, Witness]:
         """Return the witnesses of a batch's records, by offset; ``image`` is that before it."""
-        found = {}
+        witnesses = {}
         for offset, record in enumerate(records, base_offset):
             witness = self._of(record, time_us, image)
             if witness is not None:
-                found[offset] = witness
-        return found
+                witnesses[offset] = witness
+        return witnesses
 
     def _of(self, record: AnyRecord, time_us: int, image: MetadataImage) -> Witness | None:
         match record:

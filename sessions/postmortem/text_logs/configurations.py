@@ -40,7 +40,7 @@ def configured(lines: list[bytes], at: int) -> tuple[int, Configured] | None:
     for line in lines[begin + 1 : begin + _LINES_MAX]:
         if is_timed(line):
             break
-        found = _SETTING.match(line)
-        if found is not None and (name := found[1].decode()) in KEPT:
-            settings[name] = found[2].decode("utf-8", "replace").strip()
+        match = _SETTING.match(line)
+        if match is not None and (name := match[1].decode()) in KEPT:
+            settings[name] = match[2].decode("utf-8", "replace").strip()
     return (begin, Configured(settings=tuple(sorted(settings.items())))) if settings else None

@@ -97,7 +97,7 @@ def recognize(path: Path, name: str, zone: tzinfo = UTC) -> LogFile:
         if not times or not levels:
             raise SourceError(_not_a_log(content, lines))
     timed = [line for line in lines if is_timed(line)]
-    named = Counter(int(next(filter(None, found.groups()))) for found in _OWN_ID.finditer(head))
+    named = Counter(int(next(filter(None, match.groups()))) for match in _OWN_ID.finditer(head))
     node = named.most_common(1)[0][0] if named else _node_in(name)
     return LogFile(
         path, name, node, tuple(sorted(named)), times[0], layout_of(timed), clock.has_zone
@@ -135,8 +135,8 @@ def _entries(file: LogFile, content: Content, clock: Clock, progress: Progress) 
             time_us = None if fact is None else clock.time_us(line)
             if fact is None or time_us is None:
                 continue
-            found = _LEVEL.search(line, 0, _LEVEL_BYTES)
-            level = found[0].decode() if found else ""
+            match = _LEVEL.search(line, 0, _LEVEL_BYTES)
+            level = match[0].decode() if match else ""
             progress.entries += 1
             yield Entry(
                 time_us,
@@ -161,23 +161,23 @@ def _exception(lines: list[bytes], at: int) -> str | None:
     for line in lines[at : at + _TRACE_LINES_MAX]:
         if is_timed(line):
             return None
-        found = _EXCEPTION.match(line, 0, _EXCEPTION_BYTES_MAX)
-        if found is not None:
-            return found[1].decode("utf-8", "replace")
+        match = _EXCEPTION.match(line, 0, _EXCEPTION_BYTES_MAX)
+        if match is not None:
+            return match[1].decode("utf-8", "replace")
     return None
 
 
 def _own_id(line: bytes, otherwise: int | None) -> int | None:
-    found = _OWN_ID.search(line, 0, _LEVEL_BYTES)
-    return int(next(filter(None, found.groups()))) if found else otherwise
+    match = _OWN_ID.search(line, 0, _LEVEL_BYTES)
+    return int(next(filter(None, match.groups()))) if match else otherwise
 
 
 def _node_in(name: str) -> int | None:
     """The number in the nearest part of a path that names a node: ``logs/broker-2/server.log``."""
     for part in reversed(PurePath(name).parts):
-        found = _NODE_IN_NAME.search(part)
-        if found is not None:
-            return int(found[1])
+        match = _NODE_IN_NAME.search(part)
+        if match is not None:
+            return int(match[1])
     return None
 
 

@@ -60,7 +60,7 @@ def layout_of(lines: list[bytes]) -> Layout:
         for number, word in enumerate(line.split(None, _WORDS_MAX)[:_WORDS_MAX]):
             if _is_logger(word):
                 loggers.setdefault(number, []).append(_logger_in(word))
-    number, names = max(loggers.items(), key=lambda found: len(found[1]), default=(0, []))
+    number, names = max(loggers.items(), key=lambda item: len(item[1]), default=(0, []))
     is_known = any(name in _ROWS_BY_LOGGER for name in names)
     if is_known and len(names) >= _LINES_MIN * len(lines):
         return partial(_by_word, number)
@@ -102,15 +102,15 @@ def _by_text(lines: list[bytes], number: int) -> Candidates:
     """All lines are searched for one text after the other, which is how bytes are searched fast."""
     block = b"\n".join(lines)
     ends = list(accumulate(len(line) + 1 for line in lines))
-    found: dict[int, list[int]] = {}
+    rows_at: dict[int, list[int]] = {}
     for text, rows in _ROWS_BY_TEXT.items():
         at = block.find(text)
         while at >= 0:
             place = bisect_right(ends, at)
-            found.setdefault(place, []).extend(rows)
+            rows_at.setdefault(place, []).extend(rows)
             at = block.find(text, ends[place])
-    for place in sorted(found):
-        rows_there = tuple(_ALL_ROWS[row] for row in sorted(found[place]))
+    for place in sorted(rows_at):
+        rows_there = tuple(_ALL_ROWS[row] for row in sorted(rows_at[place]))
         yield number + place + 1, lines[place], rows_there
 
 
@@ -118,17 +118,17 @@ def fact_of(line: bytes, rows: Rows) -> Fact | None:
     """What a line says, by the first row that fits it."""
     for text, search, row in rows:
         if text in line:
-            found = search(line, 0, MATCHED_BYTES)
-            if found is not None:
-                return _fact(row, found)
+            match = search(line, 0, MATCHED_BYTES)
+            if match is not None:
+                return _fact(row, match)
     return None
 
 
-def _fact(row: Pattern, found: "re.Match[bytes]") -> Fact | None:
+def _fact(row: Pattern, match: "re.Match[bytes]") -> Fact | None:
     converters = _CONVERTERS[row.fact]
     fields: dict[str, object] = dict(row.constants)
-    groups = found.groupdict()
-    if row.more is not None and (more := row.more.search(found.string, 0, found.start())):
+    groups = match.groupdict()
+    if row.more is not None and (more := row.more.search(match.string, 0, match.start())):
         groups |= more.groupdict()
     if (states := groups.pop("isr_states", None)) is not None:
         fields["isr"] = tuple(map(int, _BROKER_STATE.findall(states)))

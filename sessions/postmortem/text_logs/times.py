@@ -46,14 +46,14 @@ class Clock:
 
     def time_us(self, line: bytes) -> int | None:
         """When a line was written; None if there is no time at its beginning."""
-        found = _TIME.search(line, 0, HEAD_BYTES) or _DATE.search(line, 0, HEAD_BYTES)
-        if found is None:
+        match = _TIME.search(line, 0, HEAD_BYTES) or _DATE.search(line, 0, HEAD_BYTES)
+        if match is None:
             return None
-        offset = found["offset"]
-        key = found["minute"] + (offset or b"")
+        offset = match["offset"]
+        key = match["minute"] + (offset or b"")
         start = self._minutes.get(key)
         if start is None:
-            start = self._minute_us(found)
+            start = self._minute_us(match)
             if start is None:
                 return None
             if len(self._minutes) >= _MINUTES_MAX:
@@ -61,11 +61,11 @@ class Clock:
             self._minutes[key] = start
         if offset:
             self.has_zone = True
-        fraction = found["fraction"] or b""
-        return start + int(found["second"]) * _US + int(fraction[:6].ljust(6, b"0") or 0)
+        fraction = match["fraction"] or b""
+        return start + int(match["second"]) * _US + int(fraction[:6].ljust(6, b"0") or 0)
 
-    def _minute_us(self, found: "re.Match[bytes]") -> int | None:
-        groups = found.groupdict()
+    def _minute_us(self, match: "re.Match[bytes]") -> int | None:
+        groups = match.groupdict()
         month = _MONTHS.get(groups["name"], 0) if "name" in groups else int(groups["month"])
         offset = groups["offset"]
         try:

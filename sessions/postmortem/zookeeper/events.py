@@ -131,22 +131,22 @@ class ZnodeEvents(WallClockEvents):
     def _state(self, tp: str, data: str | None, version: int, seq: int) -> None:
         """Tell a partition's state, because of the end of the broker's session that led to it."""
         before = self.states.get(tp)
-        found = None if data is None else znodes.state_in(data)
-        if before is not None and found is not None:
-            left = [broker for broker in before.isr if broker not in found.isr]
-            if before.leader != found.leader:
+        state = None if data is None else znodes.state_in(data)
+        if before is not None and state is not None:
+            left = [broker for broker in before.isr if broker not in state.isr]
+            if before.leader != state.leader:
                 left.insert(0, before.leader)
             self.kernel.cause = next((self.gone[one] for one in left if one in self.gone), seq)
-        if found is not None and found.leader >= 0:
-            strategy = _strategy(before, found)
+        if state is not None and state.leader >= 0:
+            strategy = _strategy(before, state)
             if strategy is not None:
                 self.kernel.emit(
                     events.LeaderElected,
                     tp,
                     self.controller,
-                    found.leader,
-                    found.leader_epoch,
-                    found.isr,
+                    state.leader,
+                    state.leader_epoch,
+                    state.isr,
                     strategy,
                 )
         self.facts.changed("changed", znodes.state_path(tp), data, version)

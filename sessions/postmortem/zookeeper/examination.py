@@ -147,51 +147,51 @@ def overview_of(log: TransactionLog, lines: TextLogs | None = None) -> Overview:
     Raises:
         SourceError: there is no Kafka in it, or more than one.
     """
-    found = Overview()
+    overview = Overview()
     tree = log.start()
     for path, znode in tree.znodes.items():
-        _look(found, path, znode.data, znode.owner)
+        _look(overview, path, znode.data, znode.owner)
     for transaction in log.transactions(tree.zxid):
-        if found.begin_ms is None:
-            found.begin_ms = transaction.time_ms
+        if overview.begin_ms is None:
+            overview.begin_ms = transaction.time_ms
         for operation in transaction.operations:
-            _look(found, operation.path, operation.data, transaction.session)
+            _look(overview, operation.path, operation.data, transaction.session)
     for kind, version, release in _FORMATS:
-        if found.formats.get(kind, 0) >= version:
-            found.release = release
-    if found.begin_ms is not None and lines is not None:
+        if overview.formats.get(kind, 0) >= version:
+            overview.release = release
+    if overview.begin_ms is not None and lines is not None:
         firsts = [file.first_us // US_PER_MS for file in lines.files]
-        found.begin_ms = min([found.begin_ms, *firsts])
-    if not found.chroots or found.begin_ms is None:
+        overview.begin_ms = min([overview.begin_ms, *firsts])
+    if not overview.chroots or overview.begin_ms is None:
         raise SourceError(f"{clean(log.name)}: there is no Kafka in it (no /brokers/ids)")
-    if len(found.chroots) > 1:
-        named = ", ".join(clean(chroot or "/") for chroot in found.chroots)
-        raise SourceError(f"{clean(log.name)}: it has {len(found.chroots)} clusters ({named})")
-    return found
+    if len(overview.chroots) > 1:
+        named = ", ".join(clean(chroot or "/") for chroot in overview.chroots)
+        raise SourceError(f"{clean(log.name)}: it has {len(overview.chroots)} clusters ({named})")
+    return overview
 
 
-def _look(found: Overview, path: str, data: bytes | None, session: int) -> None:
+def _look(overview: Overview, path: str, data: bytes | None, session: int) -> None:
     for known in (znodes.BROKER_IDS, znodes.TOPICS):
         chroot, is_kafka, _ = path.partition(known)
         if is_kafka:
-            found.chroots[chroot] = None
+            overview.chroots[chroot] = None
     above, _, name = path.rpartition("/")
     if above.endswith(znodes.BROKER_IDS):
         if name.isdecimal():
-            found.brokers_of[session] = int(name)
-        _see(found, "ids", data)
+            overview.brokers_of[session] = int(name)
+        _see(overview, "ids", data)
     elif above.endswith(znodes.TOPICS):
-        _see(found, "topics", data)
+        _see(overview, "topics", data)
     elif name == "state" and data and b"leader_recovery_state" in data:
-        found.formats["states"] = 2
+        overview.formats["states"] = 2
 
 
-def _see(found: Overview, kind: str, data: bytes | None) -> None:
+def _see(overview: Overview, kind: str, data: bytes | None) -> None:
     try:
         version = msgspec.json.decode(data or b"", type=_Version).version
     except msgspec.DecodeError:
         return
-    found.formats[kind] = max(found.formats.get(kind, 0), version)
+    overview.formats[kind] = max(overview.formats.get(kind, 0), version)
 
 
 def examine(

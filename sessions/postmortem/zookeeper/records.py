@@ -134,11 +134,11 @@ class RecordWriter:
 
     def _partition(self, topic: str, number: int) -> Iterator[AnyRecord]:
         """A partition as its topic's znode and its own say it is, once both exist."""
-        found = self._states.get(f"{topic}-{number}")
+        stored = self._states.get(f"{topic}-{number}")
         assignment, known = self._assignments.get(topic), self.image.topic(topic)
-        if found is None or assignment is None:
+        if stored is None or assignment is None:
             return
-        state, version = found
+        state, version = stored
         before = None if known is None else known.partitions.get(number)
         topic_id = known.id if known is not None else znodes.topic_id_in(assignment.text) or topic
         yield PartitionRecord(
