@@ -108,7 +108,6 @@ class Content:
             text.detach()
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
         self._source.close()
 

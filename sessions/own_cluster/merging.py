@@ -63,48 +63,48 @@ def merge(readings: Iterable[Reading]) -> Merged:
     """Merge readings."""
     ranked = sorted(readings, key=lambda reading: reading.authority)
     image = ClusterImage()
-    found: dict[Path, None] = {}
+    contradicted: dict[Path, None] = {}
     for reading in ranked:
-        image = _structs(image, reading.image, (), found)
-    told = (_contradiction(path, ranked) for path in found)
-    return Merged(ordered(image), tuple(sorted(told, key=lambda each: each.what)))
+        image = _structs(image, reading.image, (), contradicted)
+    told = (_contradiction(path, ranked) for path in contradicted)
+    return Merged(ordered(image), tuple(sorted(told, key=lambda contradiction: contradiction.what)))
 
 
-def _structs(first: Any, second: Any, path: Path, found: dict[Path, None]) -> Any:  # noqa: ANN401
+def _structs(first: Any, second: Any, path: Path, contradicted: dict[Path, None]) -> Any:  # noqa: ANN401
     changed = {}
     for name in first.__struct_fields__:
         mine, other = getattr(first, name), getattr(second, name)
-        value = _values(name, mine, other, path, found)
+        value = _values(name, mine, other, path, contradicted)
         if value is not mine:
             changed[name] = value
     return replace(first, **changed) if changed else first
 
 
-def _values(name: str, mine: Any, other: Any, path: Path, found: dict[Path, None]) -> Any:  # noqa: ANN401
+def _values(name: str, mine: Any, other: Any, path: Path, contradicted: dict[Path, None]) -> Any:  # noqa: ANN401
     if is_unknown(name, other) or mine == other:
         return mine
     if is_unknown(name, mine):
         return other
     here = (*path, name)
     if name in KEYS:
-        return _items(name, mine, other, here, found)
+        return _items(name, mine, other, here, contradicted)
     if isinstance(mine, dict):
         for key in mine.keys() & other.keys():
             if mine[key] != other[key]:
-                found[*here, key] = None
+                contradicted[*here, key] = None
         return {**other, **mine}
     if isinstance(mine, Struct):
-        return _structs(mine, other, here, found)
+        return _structs(mine, other, here, contradicted)
     if name not in _MOVING and not is_same(name, mine, other):
-        found[here] = None
+        contradicted[here] = None
     return mine
 
 
-def _items(name: str, mine: Any, other: Any, path: Path, found: dict[Path, None]) -> Any:  # noqa: ANN401
+def _items(name: str, mine: Any, other: Any, path: Path, contradicted: dict[Path, None]) -> Any:  # noqa: ANN401
     items = keyed(name, mine)
     for key, item in keyed(name, other).items():
         known = items.get(key)
-        items[key] = item if known is None else _structs(known, item, (*path, key), found)
+        items[key] = item if known is None else _structs(known, item, (*path, key), contradicted)
     return tuple(items.values())
 
 
@@ -144,7 +144,7 @@ def _contradiction(path: Path, ranked: Sequence[Reading]) -> Contradiction:
         if value is None:
             continue
         text = told(value)
-        if all(text != each for _, each in values):
+        if all(text != other for _, other in values):
             values.append((reading.source, text))
     return Contradiction(subject(path), tuple(values))
 

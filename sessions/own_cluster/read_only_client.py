@@ -61,7 +61,7 @@ def servers_of(address: str) -> list[str]:
     Raises:
         SourceError: there is none, or a port is missing.
     """
-    servers = [each for each in address.removeprefix(SCHEME).rstrip("/").split(",") if each]
+    servers = [server for server in address.removeprefix(SCHEME).rstrip("/").split(",") if server]
     for server in servers:
         if not server.rpartition(":")[2].isdecimal() or not server.rpartition(":")[0]:
             raise SourceError(f"{clean(server)!r} is no server (written kafka://HOST:PORT)")
@@ -107,9 +107,9 @@ class ReadOnlyClient:
                 **{**settings, **client_settings(properties)},
             )
         except (KafkaError, OSError, ValueError) as error:
-            for each in made:  # the library leaves them open
-                each.close()
-                each._manager._net.stop()
+            for client in made:  # the library leaves them open
+                client.close()
+                client._manager._net.stop()
             hint = (
                 "are the address and, in --command-config, protocol, certificates and password"
                 " right?"
@@ -119,7 +119,7 @@ class ReadOnlyClient:
             ) from error
         self.failure = KafkaError
         self._manager = self.admin._manager
-        self.versions = {int(key): tuple(each) for key, each in self.admin.api_versions().items()}
+        self.versions = {int(key): tuple(span) for key, span in self.admin.api_versions().items()}
 
     def __enter__(self) -> "ReadOnlyClient":
         return self

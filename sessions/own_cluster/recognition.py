@@ -61,13 +61,13 @@ def read(content: Content) -> Reading:
         reading = _history(content.path, content.name)
         if reading is not None:
             return reading
-    for found in BINARIES:
-        if found.recognizes(content.head):
-            return _read(found, content)
+    for file_format in BINARIES:
+        if file_format.recognizes(content.head):
+            return _read(file_format, content)
     head = content.text_head
-    for found in TEXTS:
-        if found.recognizes(head):
-            return _read(found, content)
+    for file_format in TEXTS:
+        if file_format.recognizes(head):
+            return _read(file_format, content)
     raise SourceError(refusal(content))
 
 
@@ -111,10 +111,10 @@ EMPTY_NOTE: Final = "it is empty, as a tool's output is that found nothing, or c
 METADATA_FOLDER: Final = "__cluster_metadata-0"
 
 
-def _read(found: ModuleType, content: Content) -> Reading:
+def _read(file_format: ModuleType, content: Content) -> Reading:
     try:
-        reading: Reading = found.read(content)
+        reading: Reading = file_format.read(content)
         validate(reading.image)
     except FormatError as error:
-        raise SourceError(f"{clean(content.name)} ({found.NAME}): {error}") from error
+        raise SourceError(f"{clean(content.name)} ({file_format.NAME}): {error}") from error
     return reading

@@ -104,7 +104,9 @@ class Reader:
         self.ask("offsets", lambda: self._add_offsets(partitions), None)
         release, features = self.identity()
         no_configs: dict[str, dict[str, str]] = {}
-        alive = [each["broker_id"] for each in cluster["brokers"] if not each.get("is_fenced")]
+        alive = [
+            broker["broker_id"] for broker in cluster["brokers"] if not broker.get("is_fenced")
+        ]
         configs = self.ask("configurations", lambda: self.configs(alive, partitions), no_configs)
         image = ClusterImage(
             release=release,
@@ -123,8 +125,8 @@ class Reader:
                     id=uuid_text(topic.get("topic_id")),
                     configs=configs.get(f"topic:{topic['name']}"),
                     partitions=tuple(
-                        replace(each, logs=tuple(_logs(sizes, topic["name"], number)))
-                        for number, each in sorted(partitions[topic["name"]].items())
+                        replace(partition, logs=tuple(_logs(sizes, topic["name"], number)))
+                        for number, partition in sorted(partitions[topic["name"]].items())
                     ),
                 )
                 for topic in topics
@@ -167,13 +169,13 @@ class Reader:
             page = self.client.describe_topic_partitions([], _PAGE, cursor)
             for topic in page["topics"]:
                 numbered = partitions.get(topic["name"], {})
-                for each in topic["partitions"]:
-                    known = numbered.get(each["partition_index"])
+                for partition in topic["partitions"]:
+                    known = numbered.get(partition["partition_index"])
                     if known is not None:
                         numbered[known.partition] = replace(
                             known,
-                            elr=tuple(each["eligible_leader_replicas"] or ()),
-                            last_known_elr=tuple(each["last_known_elr"] or ()),
+                            elr=tuple(partition["eligible_leader_replicas"] or ()),
+                            last_known_elr=tuple(partition["last_known_elr"] or ()),
                         )
             if page["next_cursor"] is None or page["next_cursor"] == cursor:
                 return
@@ -190,9 +192,9 @@ class Reader:
                     removing=tuple(state.removing_replicas),
                 )
         for numbered in partitions.values():
-            for number, each in numbered.items():
-                if each.adding is None:
-                    numbered[number] = replace(each, adding=(), removing=())
+            for number, partition in numbered.items():
+                if partition.adding is None:
+                    numbered[number] = replace(partition, adding=(), removing=())
 
     def _add_offsets(self, partitions: Names) -> None:
         from kafka import TopicPartition
@@ -201,8 +203,8 @@ class Reader:
         led = [
             TopicPartition(topic, number)
             for topic, numbered in partitions.items()
-            for number, each in numbered.items()
-            if each.leader != NO_LEADER
+            for number, partition in numbered.items()
+            if partition.leader != NO_LEADER
         ]
         if not led:
             return
@@ -220,15 +222,15 @@ class Reader:
         for answer in self.client.describe_log_dirs():
             for directory in answer["log_dirs"]:
                 for topic in directory.get("topics") or ():
-                    for each in topic["partitions"]:
+                    for partition in topic["partitions"]:
                         log = ReplicaLog(
                             answer["broker"],
-                            size=each["partition_size"],
-                            lag=each["offset_lag"],
+                            size=partition["partition_size"],
+                            lag=partition["offset_lag"],
                             log_dir=directory["log_dir"],
-                            future=bool(each["is_future_key"]),
+                            future=bool(partition["is_future_key"]),
                         )
-                        place = topic["name"], each["partition_index"]
+                        place = topic["name"], partition["partition_index"]
                         sizes.setdefault(place, []).append(log)
         return sizes
 
@@ -236,7 +238,7 @@ class Reader:
         """Return configurations by ``topic:NAME``, ``broker:ID``, ``static:ID``, and ``all``."""
         from kafka.admin import ConfigResource, ConfigResourceType
 
-        found: dict[str, dict[str, str]] = {"all": {}}
+        configs: dict[str, dict[str, str]] = {"all": {}}
         names = list(topics)
         for start in range(0, len(names), _RESOURCES_AT_ONCE):
             resources = [
@@ -245,15 +247,15 @@ class Reader:
             ]
             answer = self.client.describe_configs(resources, config_filter="all")
             for name, values in answer.get("topic", {}).items():
-                found[f"topic:{name}"] = dict(_of_source(values, "DYNAMIC_TOPIC_CONFIG"))
+                configs[f"topic:{name}"] = dict(_of_source(values, "DYNAMIC_TOPIC_CONFIG"))
         for number in brokers:
             resource = ConfigResource(ConfigResourceType.BROKER, str(number))
             answer = self.client.describe_configs([resource], config_filter="all")
             values = answer.get("broker", {}).get(str(number), {})
-            found[f"broker:{number}"] = dict(_of_source(values, "DYNAMIC_BROKER_CONFIG"))
-            found[f"static:{number}"] = dict(_of_source(values, "STATIC_BROKER_CONFIG"))
-            found["all"] |= dict(_of_source(values, "DYNAMIC_DEFAULT_BROKER_CONFIG"))
-        return found
+            configs[f"broker:{number}"] = dict(_of_source(values, "DYNAMIC_BROKER_CONFIG"))
+            configs[f"static:{number}"] = dict(_of_source(values, "STATIC_BROKER_CONFIG"))
+            configs["all"] |= dict(_of_source(values, "DYNAMIC_DEFAULT_BROKER_CONFIG"))
+        return configs
 
     def _quorum(self) -> Quorum:
         answer = self.client.describe_metadata_quorum()
@@ -271,14 +273,14 @@ class Reader:
             offset=partition["high_watermark"] - 1,
             controllers=tuple(
                 Controller(
-                    each["replica_id"],
+                    voter["replica_id"],
                     voter=True,
-                    up=True if each["replica_id"] == leader else None,
-                    directory_id=uuid_text(each.get("replica_directory_id")),
-                    host=endpoints.get(each["replica_id"], {}).get("host"),
-                    port=endpoints.get(each["replica_id"], {}).get("port"),
+                    up=True if voter["replica_id"] == leader else None,
+                    directory_id=uuid_text(voter.get("replica_directory_id")),
+                    host=endpoints.get(voter["replica_id"], {}).get("host"),
+                    port=endpoints.get(voter["replica_id"], {}).get("port"),
                 )
-                for each in partition["current_voters"]
+                for voter in partition["current_voters"]
             ),
         )
 
@@ -319,14 +321,16 @@ class Reader:
 
 def _partitions(topic: dict[str, Any]) -> dict[int, Partition]:
     return {
-        each["partition_index"]: Partition(
-            each["partition_index"],
-            replicas=tuple(each["replica_nodes"]),
-            leader=each["leader_id"],
-            isr=tuple(each["isr_nodes"]),
-            leader_epoch=each["leader_epoch"] if each.get("leader_epoch", -1) >= 0 else None,
+        partition["partition_index"]: Partition(
+            partition["partition_index"],
+            replicas=tuple(partition["replica_nodes"]),
+            leader=partition["leader_id"],
+            isr=tuple(partition["isr_nodes"]),
+            leader_epoch=partition["leader_epoch"]
+            if partition.get("leader_epoch", -1) >= 0
+            else None,
         )
-        for each in topic["partitions"]
+        for partition in topic["partitions"]
     }
 
 
@@ -341,17 +345,17 @@ def _brokers(
         for log in logs:
             directories.setdefault(log.broker, {})[log.log_dir or ""] = None
     alive = set()
-    for each in cluster["brokers"]:
-        number = each["broker_id"]
+    for broker in cluster["brokers"]:
+        number = broker["broker_id"]
         alive.add(number)
-        fenced = each.get("is_fenced")
+        fenced = broker.get("is_fenced")
         yield Broker(
             number,
-            rack=each.get("rack") or NO_RACK,
+            rack=broker.get("rack") or NO_RACK,
             up=not fenced,
             fenced=fenced,
-            host=each.get("host"),
-            port=each.get("port"),
+            host=broker.get("host"),
+            port=broker.get("port"),
             log_dirs=tuple(sorted(directories.get(number, ()))) or None,
             configs=configs.get(f"broker:{number}"),
             static_configs=configs.get(f"static:{number}"),
@@ -359,8 +363,8 @@ def _brokers(
     assigned = {
         broker
         for numbered in partitions.values()
-        for each in numbered.values()
-        for broker in each.replicas
+        for partition in numbered.values()
+        for broker in partition.replicas
     }
     for number in sorted(assigned - alive):
         yield Broker(number, up=False)
@@ -388,8 +392,8 @@ def _release(features: Answer, newest: dict[int, int]) -> str | None:
         release
         for release in RELEASES
         if all(
-            newest.get(key) == each[-1]
-            for key, each in versions_of(release).items()
+            newest.get(key) == versions[-1]
+            for key, versions in versions_of(release).items()
             if key not in _OF_SASL
         )
     ]
@@ -397,7 +401,7 @@ def _release(features: Answer, newest: dict[int, int]) -> str | None:
 
 
 def _finalized(features: dict[str, Any]) -> dict[str, int]:
-    levels = {name: each.get("finalized", (0, 0))[1] for name, each in features.items()}
+    levels = {name: feature.get("finalized", (0, 0))[1] for name, feature in features.items()}
     return {name: level for name, level in levels.items() if level}
 
 

@@ -48,15 +48,15 @@ _TEXTS: Final = (
     (r"\s*<", "XML or HTML", ANYTHING),
     (r"\s*[{\[]", "JSON of an unknown kind", ANYTHING),
 )
-_COMPILED: Final = {re.compile(text, re.M): (what, wanted) for text, what, wanted in _TEXTS}
+_COMPILED: Final = {re.compile(text, re.M): (what, instead) for text, what, instead in _TEXTS}
 _LOOKED_AT: Final = 4_000
 """How many characters of a text are searched."""
 
 
 def refusal(content: Content) -> str:
     """Return one sentence about a source that is in no known format."""
-    what, wanted = identify(content)
-    return f"{clean(content.name)} is {what}; wanted is {wanted}"
+    what, instead = identify(content)
+    return f"{clean(content.name)} is {what}; wanted is {instead}"
 
 
 def identify(content: Content) -> tuple[str, str]:
@@ -66,22 +66,22 @@ def identify(content: Content) -> tuple[str, str]:
     name = PurePath(content.name).name
     if name.endswith(".snapshot") or _is_producer_state(content.head):
         return "a snapshot of the state of producers", f"a *.checkpoint, or {FOLDER}"
-    for suffix, what, wanted in _NAMES:
+    for suffix, what, instead in _NAMES:
         if name.endswith(suffix):
-            return what, wanted
+            return what, instead
     text = content.text_head[:_LOOKED_AT]
     if "\0" in text or text.count("\ufffd") > len(text) // 20:
         return _binary(content.head)
-    for pattern, (what, wanted) in _COMPILED.items():
+    for pattern, (what, instead) in _COMPILED.items():
         if pattern.match(text):
-            return what, wanted
+            return what, instead
     return "a text of an unknown kind", ANYTHING
 
 
 def _binary(head: bytes) -> tuple[str, str]:
-    for beginning, what, wanted in _BEGINNINGS:
+    for beginning, what, instead in _BEGINNINGS:
         if head.startswith(beginning):
-            return what, wanted
+            return what, instead
     if head[_TAR_AT : _TAR_AT + 5] == b"ustar":
         return "a tar archive", "the files in it"
     is_log = len(head) > _MAGIC_AT and head[:4] == bytes(4) and head[_MAGIC_AT] in _OLD_MAGICS

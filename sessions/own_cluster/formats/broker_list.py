@@ -36,15 +36,15 @@ def read(content: Content) -> Reading:
         FormatError: it is not complete, or names a broker twice.
     """
     brokers: dict[int, Broker] = {}
-    for each in content.json(list[_Broker]):
-        if each.id in brokers:
-            raise FormatError(f"lists broker {each.id} twice")
-        brokers[each.id] = Broker(
-            each.id,
-            rack=None if each.rack is UNSET else each.rack or NO_RACK,
-            host=each.host,
-            port=each.port,
-            up=None if each.state is None else each.state.lower() in _UP,
+    for broker in content.json(list[_Broker]):
+        if broker.id in brokers:
+            raise FormatError(f"lists broker {broker.id} twice")
+        brokers[broker.id] = Broker(
+            broker.id,
+            rack=None if broker.rack is UNSET else broker.rack or NO_RACK,
+            host=broker.host,
+            port=broker.port,
+            up=None if broker.state is None else broker.state.lower() in _UP,
         )
     image = ClusterImage(brokers=tuple(brokers.values()))
     return Reading(content.name, NAME, Authority.MONITOR, image)

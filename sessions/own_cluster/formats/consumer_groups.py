@@ -83,9 +83,9 @@ class _Columns:
     """The columns of a table: their names, and where they start in the line of the names."""
 
     def __init__(self, head: str) -> None:
-        found = list(_COLUMN.finditer(head))
-        self.names = [match[1] for match in found]
-        self.starts = [match.start() for match in found]
+        columns = list(_COLUMN.finditer(head))
+        self.names = [match[1] for match in columns]
+        self.starts = [match.start() for match in columns]
 
     def row(self, line: str, number: int) -> dict[str, str]:
         """Return the cells of a line.
@@ -156,5 +156,7 @@ def _image(groups: dict[str, _Group], ends: dict[tuple[str, int], int]) -> Clust
             for name, group in groups.items()
             if name
         ),
-        topics=tuple(Topic(name, partitions=tuple(each)) for name, each in topics.items()),
+        topics=tuple(
+            Topic(name, partitions=tuple(partitions)) for name, partitions in topics.items()
+        ),
     )

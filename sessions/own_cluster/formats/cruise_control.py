@@ -70,32 +70,35 @@ def _is_load(start: str) -> bool:
 def _state(content: Content) -> ClusterImage:
     state = content.json(_State)
     topics: dict[str, dict[int, Partition]] = {}
-    for each in (each for listed in state.partitions.values() for each in listed):
-        topics.setdefault(each.topic, {})[each.partition] = Partition(
-            each.partition, tuple(each.replicas), each.leader, tuple(each.in_sync)
+    for partition in (partition for listed in state.partitions.values() for partition in listed):
+        topics.setdefault(partition.topic, {})[partition.partition] = Partition(
+            partition.partition,
+            tuple(partition.replicas),
+            partition.leader,
+            tuple(partition.in_sync),
         )
     online = state.brokers.online_log_dirs_by_broker_id
     known = sorted({*online, *state.brokers.replica_count_by_broker_id})
     brokers = (
-        Broker(each, up=each in online, log_dirs=tuple(online.get(each, ())) or None)
-        for each in known
+        Broker(broker, up=broker in online, log_dirs=tuple(online.get(broker, ())) or None)
+        for broker in known
     )
     return ClusterImage(brokers=tuple(brokers) if online else (), topics=_topics(topics))
 
 
 def _loads(content: Content) -> ClusterImage:
     topics: dict[str, dict[int, Partition]] = {}
-    for each in content.json(_Loads).records:
-        replicas = (each.leader, *each.followers)
-        size = None if each.disk is None else int(each.disk * _MEGABYTE)
+    for record in content.json(_Loads).records:
+        replicas = (record.leader, *record.followers)
+        size = None if record.disk is None else int(record.disk * _MEGABYTE)
         logs = tuple(ReplicaLog(broker, size=size) for broker in sorted(replicas))
-        topics.setdefault(each.topic, {})[each.partition] = Partition(
-            each.partition, replicas, each.leader, logs=() if size is None else logs
+        topics.setdefault(record.topic, {})[record.partition] = Partition(
+            record.partition, replicas, record.leader, logs=() if size is None else logs
         )
     return ClusterImage(topics=_topics(topics))
 
 
-def _topics(found: dict[str, dict[int, Partition]]) -> tuple[Topic, ...]:
+def _topics(topics: dict[str, dict[int, Partition]]) -> tuple[Topic, ...]:
     return tuple(
-        Topic(name, partitions=tuple(numbered.values())) for name, numbered in found.items()
+        Topic(name, partitions=tuple(numbered.values())) for name, numbered in topics.items()
     )

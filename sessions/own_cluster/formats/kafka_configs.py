@@ -60,45 +60,45 @@ def read(content: Content) -> Reading:
     Raises:
         FormatError: a line cannot be understood.
     """
-    found = _Found()
+    configs = _Found()
     kind, owner = "", ""
     for number, line in enumerate(content.lines(), 1):
         head = _HEAD.match(line)
         if head is not None:
             kind, owner = head[1].lower(), head[2] or ""
-            values = _values_of(found, kind, owner, number)
+            values = _values_of(configs, kind, owner, number)
             for part in (head[3] or "").split(","):
                 name, equals, value = part.partition("=")
                 if equals:
                     values[name.strip()] = value
         elif line.strip() and kind:
-            _take(found, kind, owner, line, number)
+            _take(configs, kind, owner, line, number)
     notes = (
-        (f"{plural(found.hidden, 'sensitive value')} without the value left out",)
-        if found.hidden
+        (f"{plural(configs.hidden, 'sensitive value')} without the value left out",)
+        if configs.hidden
         else ()
     )
-    return Reading(content.name, NAME, Authority.TOOL, _image(found), notes)
+    return Reading(content.name, NAME, Authority.TOOL, _image(configs), notes)
 
 
-def _values_of(found: _Found, kind: str, owner: str, number: int) -> dict[str, str]:
+def _values_of(configs: _Found, kind: str, owner: str, number: int) -> dict[str, str]:
     match kind:
         case "topic":
-            return found.topics.setdefault(owner, {})
+            return configs.topics.setdefault(owner, {})
         case "group":
-            return found.groups.setdefault(owner, {})
+            return configs.groups.setdefault(owner, {})
         case "broker" if owner.isdecimal():
-            return found.brokers.setdefault(int(owner), {})
+            return configs.brokers.setdefault(int(owner), {})
         case "broker" if owner and owner != "<default>":
             raise FormatError(f"line {number} names the broker {clean(owner)!r}, which is no id")
         case "brokers" | "broker":
-            found.default = found.default if found.default is not None else {}
-            return found.default
+            configs.default = configs.default if configs.default is not None else {}
+            return configs.default
         case _:
             return {}  # quotas of clients, and other things that replication does not know
 
 
-def _take(found: _Found, kind: str, owner: str, line: str, number: int) -> None:
+def _take(configs: _Found, kind: str, owner: str, line: str, number: int) -> None:
     parts = _LINE.match(line)
     if parts is None:
         if line.startswith(" "):
@@ -106,24 +106,24 @@ def _take(found: _Found, kind: str, owner: str, line: str, number: int) -> None:
         return
     name, value, sensitive, synonyms = parts.groups()
     if sensitive == "true":
-        found.hidden += value == "null"
+        configs.hidden += value == "null"
         return
     source = (synonyms or "").partition(":")[0]
     if kind == "broker" and source == _STATIC:
-        found.static.setdefault(int(owner), {})[name] = value
+        configs.static.setdefault(int(owner), {})[name] = value
     elif kind == "broker" and source == _ALL_BROKERS:
-        found.default = {**(found.default or {}), name: value}
+        configs.default = {**(configs.default or {}), name: value}
     elif not synonyms or source == _OWN.get(kind):
-        _values_of(found, kind, owner, number)[name] = value
+        _values_of(configs, kind, owner, number)[name] = value
 
 
-def _image(found: _Found) -> ClusterImage:
+def _image(configs: _Found) -> ClusterImage:
     return ClusterImage(
-        configs=found.default,
+        configs=configs.default,
         brokers=tuple(
-            Broker(broker, configs=values, static_configs=found.static.get(broker))
-            for broker, values in found.brokers.items()
+            Broker(broker, configs=values, static_configs=configs.static.get(broker))
+            for broker, values in configs.brokers.items()
         ),
-        topics=tuple(Topic(name, configs=values) for name, values in found.topics.items()),
-        groups=tuple(Group(name, configs=values) for name, values in found.groups.items()),
+        topics=tuple(Topic(name, configs=values) for name, values in configs.topics.items()),
+        groups=tuple(Group(name, configs=values) for name, values in configs.groups.items()),
     )

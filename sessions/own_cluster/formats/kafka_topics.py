@@ -126,11 +126,11 @@ class _Topics:
 
 def _fields(line: str) -> dict[str, str]:
     """The values of a line by label, in lower case."""
-    found = list(_LABEL.finditer(line))
-    ends = [*(match.start() for match in found[1:]), len(line)]
+    labels = list(_LABEL.finditer(line))
+    ends = [*(match.start() for match in labels[1:]), len(line)]
     return {
         match[1].lower(): line[match.end() : end].strip()
-        for match, end in zip(found, ends, strict=False)
+        for match, end in zip(labels, ends, strict=False)
     }
 
 

@@ -54,18 +54,23 @@ def read(content: Content) -> Reading:
             topic.topic,
             partitions=tuple(
                 Partition(
-                    each.partition,
-                    replicas=tuple(node.id for node in each.replicas),
-                    leader=each.leader,
-                    isr=tuple(node.id for node in each.isrs),
+                    partition.partition,
+                    replicas=tuple(node.id for node in partition.replicas),
+                    leader=partition.leader,
+                    isr=tuple(node.id for node in partition.isrs),
                 )
-                for each in topic.partitions
+                for partition in topic.partitions
             ),
         )
         for topic in metadata.topics
     )
     alive = {node.id: node for node in metadata.brokers}
-    assigned = {broker for topic in topics for each in topic.partitions for broker in each.replicas}
+    assigned = {
+        broker
+        for topic in topics
+        for partition in topic.partitions
+        for broker in partition.replicas
+    }
     brokers = [_broker(node) for node in metadata.brokers]
     brokers += [Broker(broker, up=False) for broker in sorted(assigned - alive.keys())]
     image = ClusterImage(brokers=tuple(brokers), topics=topics)

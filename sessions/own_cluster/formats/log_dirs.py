@@ -47,34 +47,38 @@ def read(content: Content) -> Reading:
     """
     text = content.whole()
     start = 0 if text.startswith(b"{") else text.find(b"\n{") + 1
-    found = json_of(text[start:].strip(), _LogDirs)
+    log_dirs = json_of(text[start:].strip(), _LogDirs)
     logs: dict[str, dict[int, list[ReplicaLog]]] = {}
     brokers, notes = [], []
-    for broker in found.brokers:
+    for broker in log_dirs.brokers:
         brokers.append(
-            Broker(broker.broker, up=True, log_dirs=tuple(each.log_dir for each in broker.log_dirs))
+            Broker(
+                broker.broker,
+                up=True,
+                log_dirs=tuple(directory.log_dir for directory in broker.log_dirs),
+            )
         )
         for directory in broker.log_dirs:
             if directory.error:
                 notes.append(
                     f"broker {broker.broker}: {directory.log_dir}: {clean(directory.error)}"
                 )
-            for each in directory.partitions:
-                topic, number = _split(each.partition)
+            for partition in directory.partitions:
+                topic, number = _split(partition.partition)
                 log = ReplicaLog(
                     broker.broker,
-                    size=each.size,
-                    lag=each.offset_lag,
+                    size=partition.size,
+                    lag=partition.offset_lag,
                     log_dir=directory.log_dir,
-                    future=each.is_future,
+                    future=partition.is_future,
                 )
                 logs.setdefault(topic, {}).setdefault(number, []).append(log)
     topics = tuple(
         Topic(
             topic,
             partitions=tuple(
-                Partition(number, logs=tuple(sorted(each, key=lambda log: log.broker)))
-                for number, each in sorted(numbered.items())
+                Partition(number, logs=tuple(sorted(replica_logs, key=lambda log: log.broker)))
+                for number, replica_logs in sorted(numbered.items())
             ),
         )
         for topic, numbered in logs.items()

@@ -208,8 +208,8 @@ class Metadata:
             self._transaction = None
         elif isinstance(translated, EndTransactionRecord):
             held, self._transaction = self._transaction or [], None
-            for each in held:
-                self._replay(*each)
+            for entry in held:
+                self._replay(*entry)
         elif self._transaction is not None:
             self._transaction.append((record, offset, epoch))
         else:
@@ -301,10 +301,14 @@ class _Extra(Struct):
 
     def lead(self, record: LeaderChangeMessage) -> None:
         self.leader = record.leader_id
-        self.voters = {each.voter_id: _directory(each.voter_directory_id) for each in record.voters}
+        self.voters = {
+            voter.voter_id: _directory(voter.voter_directory_id) for voter in record.voters
+        }
 
     def vote(self, record: VotersRecord) -> None:
-        self.voters = {each.voter_id: _directory(each.voter_directory_id) for each in record.voters}
+        self.voters = {
+            voter.voter_id: _directory(voter.voter_directory_id) for voter in record.voters
+        }
         for voter in record.voters:
             self.controllers.update(_first_endpoint(voter.voter_id, voter.endpoints))
 
@@ -366,19 +370,19 @@ def _image(metadata: MetadataImage, extra: _Extra) -> tuple[ClusterImage, list[s
         next_producer_id=metadata.next_producer_id,
         brokers=tuple(
             Broker(
-                each.id,
-                rack=each.rack or "",
-                up=not each.fenced,
-                fenced=each.fenced,
-                in_controlled_shutdown=each.in_controlled_shutdown,
-                epoch=each.epoch,
-                incarnation_id=each.incarnation_id,
-                host=extra.endpoints.get(each.id, (None, None))[0],
-                port=extra.endpoints.get(each.id, (None, None))[1],
-                directories=extra.directories.get(each.id) or None,
-                configs=configs.get(config_key(BROKER_RESOURCE, str(each.id)), {}),
+                broker.id,
+                rack=broker.rack or "",
+                up=not broker.fenced,
+                fenced=broker.fenced,
+                in_controlled_shutdown=broker.in_controlled_shutdown,
+                epoch=broker.epoch,
+                incarnation_id=broker.incarnation_id,
+                host=extra.endpoints.get(broker.id, (None, None))[0],
+                port=extra.endpoints.get(broker.id, (None, None))[1],
+                directories=extra.directories.get(broker.id) or None,
+                configs=configs.get(config_key(BROKER_RESOURCE, str(broker.id)), {}),
             )
-            for each in metadata.brokers.values()
+            for broker in metadata.brokers.values()
         ),
         topics=tuple(
             Topic(
@@ -397,23 +401,23 @@ def _image(metadata: MetadataImage, extra: _Extra) -> tuple[ClusterImage, list[s
 
 
 def _partitions(topic: TopicImage, *, has_elr: bool) -> Iterator[Partition]:
-    for number, each in topic.partitions.items():
-        yield _partition(number, each, has_elr=has_elr)
+    for number, partition in topic.partitions.items():
+        yield _partition(number, partition, has_elr=has_elr)
 
 
-def _partition(number: int, each: PartitionRegistration, *, has_elr: bool) -> Partition:
+def _partition(number: int, partition: PartitionRegistration, *, has_elr: bool) -> Partition:
     return Partition(
         number,
-        replicas=each.replicas,
-        leader=each.leader,
-        isr=each.isr,
-        elr=each.elr if has_elr else None,
-        last_known_elr=each.last_known_elr if has_elr else None,
-        leader_epoch=each.leader_epoch,
-        partition_epoch=each.partition_epoch,
-        recovering=bool(each.leader_recovery_state),
-        adding=each.adding_replicas,
-        removing=each.removing_replicas,
+        replicas=partition.replicas,
+        leader=partition.leader,
+        isr=partition.isr,
+        elr=partition.elr if has_elr else None,
+        last_known_elr=partition.last_known_elr if has_elr else None,
+        leader_epoch=partition.leader_epoch,
+        partition_epoch=partition.partition_epoch,
+        recovering=bool(partition.leader_recovery_state),
+        adding=partition.adding_replicas,
+        removing=partition.removing_replicas,
     )
 
 
@@ -421,7 +425,8 @@ def _with_directories(image: ClusterImage, extra: _Extra) -> ClusterImage:
     if not extra.assigned:
         return image
     assigned = {
-        (uuid_text(topic), number): each for (topic, number), each in extra.assigned.items()
+        (uuid_text(topic), number): directories
+        for (topic, number), directories in extra.assigned.items()
     }
     topics = []
     for topic in image.topics:
@@ -449,14 +454,14 @@ def _quorum(metadata: MetadataImage, extra: _Extra) -> Quorum:
         offset=metadata.offset,
         controllers=tuple(
             Controller(
-                each,
-                voter=each in voters if extra.voters is not None else None,
-                directory_id=voters.get(each),
-                incarnation_id=incarnations.get(each),
-                host=extra.controllers.get(each, (None, None))[0],
-                port=extra.controllers.get(each, (None, None))[1],
+                node,
+                voter=node in voters if extra.voters is not None else None,
+                directory_id=voters.get(node),
+                incarnation_id=incarnations.get(node),
+                host=extra.controllers.get(node, (None, None))[0],
+                port=extra.controllers.get(node, (None, None))[1],
             )
-            for each in known
+            for node in known
         ),
     )
 
@@ -487,8 +492,8 @@ def _first_endpoint(
     node: int,
     endpoints: Iterable[wire.BrokerEndpoint | wire.ControllerEndpoint | VoterEndpoint],
 ) -> dict[int, tuple[str, int]]:
-    for each in endpoints:
-        return {node: (each.host, each.port)}
+    for endpoint in endpoints:
+        return {node: (endpoint.host, endpoint.port)}
     return {}
 
 

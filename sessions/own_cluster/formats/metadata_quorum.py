@@ -49,7 +49,7 @@ def read(content: Content) -> Reading:
     Raises:
         FormatError: a line cannot be understood.
     """
-    found = _Found()
+    quorum = _Found()
     columns: list[str] = []
     for number, line in enumerate(content.lines(), 1):
         status = _STATUS.match(line)
@@ -57,22 +57,22 @@ def read(content: Content) -> Reading:
             columns = line.split()
         elif status is not None:
             columns = []
-            found.status[status[1]] = status[2].strip()
+            quorum.status[status[1]] = status[2].strip()
         elif columns and line.strip():
-            _take_replica(found, columns, line.split(), number)
-    for node in _nodes(found.status.get("CurrentVoters", "[]")):
-        known = found.controllers.get(node.id)
-        found.controllers[node.id] = _controller(node, known)
-    return Reading(content.name, NAME, Authority.TOOL, _image(found))
+            _take_replica(quorum, columns, line.split(), number)
+    for node in _nodes(quorum.status.get("CurrentVoters", "[]")):
+        known = quorum.controllers.get(node.id)
+        quorum.controllers[node.id] = _controller(node, known)
+    return Reading(content.name, NAME, Authority.TOOL, _image(quorum))
 
 
-def _image(found: _Found) -> ClusterImage:
-    status = found.status
+def _image(quorum: _Found) -> ClusterImage:
+    status = quorum.status
     watermark = _number(status, "HighWatermark")
-    offset = watermark if watermark is not None else found.end
+    offset = watermark if watermark is not None else quorum.end
     leader = _number(status, "LeaderId")
     if leader is None:
-        leader = next((n for n, c in found.controllers.items() if c.up), None)
+        leader = next((n for n, c in quorum.controllers.items() if c.up), None)
     return ClusterImage(
         mode="kraft",
         cluster_id=status.get("ClusterId"),
@@ -80,12 +80,12 @@ def _image(found: _Found) -> ClusterImage:
             leader=leader,
             epoch=_number(status, "LeaderEpoch"),
             offset=None if offset is None else offset - 1,
-            controllers=tuple(found.controllers.values()),
+            controllers=tuple(quorum.controllers.values()),
         ),
     )
 
 
-def _take_replica(found: _Found, columns: list[str], words: list[str], number: int) -> None:
+def _take_replica(quorum: _Found, columns: list[str], words: list[str], number: int) -> None:
     row = dict(zip(columns, words, strict=False))
     if len(words) < len(columns):
         raise FormatError(f"line {number} is cut off: {clean(' '.join(words)[:60])!r}")
@@ -94,14 +94,14 @@ def _take_replica(found: _Found, columns: list[str], words: list[str], number: i
     if row["Status"] not in _VOTERS:
         return  # an observer: a broker, or a controller that was not added
     node = _digits(row["NodeId"])
-    found.controllers[node] = Controller(
+    quorum.controllers[node] = Controller(
         node,
         voter=True,
         up=True if row["Status"] == _VOTERS[0] else None,
         directory_id=_directory(row.get("DirectoryId")),
     )
     if row["Status"] == _VOTERS[0]:
-        found.end = _digits(row["LogEndOffset"])
+        quorum.end = _digits(row["LogEndOffset"])
 
 
 def _nodes(text: str) -> list[_Node]:

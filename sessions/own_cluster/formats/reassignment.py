@@ -53,12 +53,15 @@ def read(content: Content) -> Reading:
     if plan.version != 1:
         raise FormatError(f"has version {plan.version}, and only version 1 is known")
     topics: dict[str, dict[int, Partition]] = {}
-    for each in plan.partitions:
-        partitions = topics.setdefault(each.topic, {})
-        if each.partition in partitions:
-            raise FormatError(f"places {each.topic}-{each.partition} twice")
-        partitions[each.partition] = Partition(each.partition, tuple(each.replicas))
+    for placement in plan.partitions:
+        partitions = topics.setdefault(placement.topic, {})
+        if placement.partition in partitions:
+            raise FormatError(f"places {placement.topic}-{placement.partition} twice")
+        partitions[placement.partition] = Partition(placement.partition, tuple(placement.replicas))
     image = ClusterImage(
-        topics=tuple(Topic(name, partitions=tuple(each.values())) for name, each in topics.items())
+        topics=tuple(
+            Topic(name, partitions=tuple(partitions.values()))
+            for name, partitions in topics.items()
+        )
     )
     return Reading(content.name, NAME, Authority.INTENT, image, notes)

@@ -93,7 +93,7 @@ class _Collected:
                 ids = _mapping(resource, "status").get("nodeIds") or []
                 roles = [str(role) for role in spec.get("roles") or [_BROKER]]
                 self.pools.append(
-                    ([_count(each) for each in ids], _count(spec.get("replicas", 0)), roles)
+                    ([_count(node) for node in ids], _count(spec.get("replicas", 0)), roles)
                 )
             case "KafkaTopic":
                 self._topic(resource, spec)
@@ -154,7 +154,7 @@ class _Collected:
         for ids, replicas, roles in pools:
             nodes = list(ids)
             while not ids and len(nodes) < replicas:
-                node = next(each for each in range(2 * BROKERS_MAX) if each not in taken)
+                node = next(number for number in range(2 * BROKERS_MAX) if number not in taken)
                 taken.add(node)
                 nodes.append(node)
                 unnamed += 1
@@ -167,10 +167,10 @@ class _Collected:
 
 
 def _mapping(value: dict[str, Any], name: str) -> dict[str, Any]:
-    found = value.get(name) or {}
-    if not isinstance(found, dict):
+    mapping = value.get(name) or {}
+    if not isinstance(mapping, dict):
         raise FormatError(f"has a field {name!r} that is no mapping")
-    return found
+    return mapping
 
 
 def _texts(values: dict[str, Any]) -> dict[str, str]:

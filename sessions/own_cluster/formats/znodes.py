@@ -99,104 +99,113 @@ def image_of(znodes: Iterable[Znode]) -> ClusterImage:
             f"has {len(chroots)} clusters of Kafka ({named}); wanted is a dump of one"
         )
     chroot = chroots[0] if chroots else ""
-    found = _Found()
+    contents = _Found()
     for znode in listed:
         if znode.path.startswith(chroot):
-            _take(found, znode, znode.path.removeprefix(chroot))
-    if not found.brokers and not found.topics:
+            _take(contents, znode, znode.path.removeprefix(chroot))
+    if not contents.brokers and not contents.topics:
         raise FormatError("has no brokers or topics of Kafka")
-    return _image(found)
+    return _image(contents)
 
 
-def _take(found: _Found, znode: Znode, path: str) -> None:
+def _take(contents: _Found, znode: Znode, path: str) -> None:
     match path.split("/"):
         case ["", "brokers", "ids", broker]:
-            _take_broker(found, znode, _number(znode, broker))
+            _take_broker(contents, znode, _number(znode, broker))
         case ["", "brokers", "topics", topic]:
             if znode.data:
-                found.topics[topic] = _decoded(znode, _Assignment)
+                contents.topics[topic] = _decoded(znode, _Assignment)
         case ["", "brokers", "topics", topic, "partitions", number, "state"]:
             state = _decoded(znode, _State)
-            found.states[topic, _number(znode, number)] = state, znode.version
+            contents.states[topic, _number(znode, number)] = state, znode.version
         case ["", "config", "topics", topic]:
-            found.topic_configs[topic] = _config(znode)
+            contents.topic_configs[topic] = _config(znode)
         case ["", "config", "brokers", broker]:
-            found.broker_configs[broker] = _config(znode)
+            contents.broker_configs[broker] = _config(znode)
         case ["", "admin", "delete_topics", topic]:
-            found.deleting.add(topic)
+            contents.deleting.add(topic)
         case ["", "consumers", group, "offsets", topic, number]:
             offset = _number(znode, (znode.data or b"").decode("utf-8", "replace"))
             committed = CommittedOffset(topic, _number(znode, number), offset)
-            found.offsets.setdefault(group, []).append(committed)
+            contents.offsets.setdefault(group, []).append(committed)
         case _:
-            _take_single(found, znode, path)
+            _take_single(contents, znode, path)
 
 
-def _take_broker(found: _Found, znode: Znode, broker: int) -> None:
-    each = _decoded(znode, _Id)
-    rack = each.rack or NO_RACK
-    found.brokers[broker] = Broker(
-        broker, rack=rack, up=True, epoch=znode.czxid, host=each.host, port=each.port
+def _take_broker(contents: _Found, znode: Znode, broker: int) -> None:
+    registration = _decoded(znode, _Id)
+    rack = registration.rack or NO_RACK
+    contents.brokers[broker] = Broker(
+        broker,
+        rack=rack,
+        up=True,
+        epoch=znode.czxid,
+        host=registration.host,
+        port=registration.port,
     )
 
 
-def _take_single(found: _Found, znode: Znode, path: str) -> None:
+def _take_single(contents: _Found, znode: Znode, path: str) -> None:
     if not znode.data:
         return
     match path:
         case "/controller":
-            found.controller = _decoded(znode, _Controller).brokerid
+            contents.controller = _decoded(znode, _Controller).brokerid
         case "/controller_epoch":
-            found.epoch = _number(znode, znode.data.decode("utf-8", "replace"))
-            found.epoch_version = znode.version
+            contents.epoch = _number(znode, znode.data.decode("utf-8", "replace"))
+            contents.epoch_version = znode.version
         case "/cluster/id":
-            found.cluster_id = _decoded(znode, _ClusterId).id
+            contents.cluster_id = _decoded(znode, _ClusterId).id
         case "/latest_producer_id_block":
-            found.next_producer_id = int(_decoded(znode, _Producers).block_end) + 1
+            contents.next_producer_id = int(_decoded(znode, _Producers).block_end) + 1
 
 
-def _image(found: _Found) -> ClusterImage:
-    topics = tuple(_topic(found, name) for name in found.topics)
-    brokers = dict(found.brokers)
+def _image(contents: _Found) -> ClusterImage:
+    topics = tuple(_topic(contents, name) for name in contents.topics)
+    brokers = dict(contents.brokers)
     for topic in topics:
         for partition in topic.partitions:
             for broker in partition.replicas:
                 brokers.setdefault(broker, Broker(broker, up=False))
     return ClusterImage(
         mode="zk",
-        cluster_id=found.cluster_id,
+        cluster_id=contents.cluster_id,
         controller=ZooKeeperController(
-            -1 if found.controller is None else found.controller, found.epoch, found.epoch_version
+            -1 if contents.controller is None else contents.controller,
+            contents.epoch,
+            contents.epoch_version,
         ),
-        configs=found.broker_configs.get("<default>", {}),
-        next_producer_id=found.next_producer_id,
+        configs=contents.broker_configs.get("<default>", {}),
+        next_producer_id=contents.next_producer_id,
         brokers=tuple(
-            replace(broker, configs=found.broker_configs.get(str(number), {}))
+            replace(broker, configs=contents.broker_configs.get(str(number), {}))
             for number, broker in brokers.items()
         ),
         topics=topics,
-        groups=tuple(Group(name, offsets=tuple(each)) for name, each in found.offsets.items()),
+        groups=tuple(
+            Group(name, offsets=tuple(offsets)) for name, offsets in contents.offsets.items()
+        ),
     )
 
 
-def _topic(found: _Found, name: str) -> Topic:
-    assignment = found.topics[name]
+def _topic(contents: _Found, name: str) -> Topic:
+    assignment = contents.topics[name]
     return Topic(
         name,
         id=assignment.topic_id,
-        configs=found.topic_configs.get(name, {}),
-        deleting=name in found.deleting,
-        partitions=tuple(_partitions(found, name, assignment)),
+        configs=contents.topic_configs.get(name, {}),
+        deleting=name in contents.deleting,
+        partitions=tuple(_partitions(contents, name, assignment)),
     )
 
 
-def _partitions(found: _Found, topic: str, assignment: _Assignment) -> Iterator[Partition]:
+def _partitions(contents: _Found, topic: str, assignment: _Assignment) -> Iterator[Partition]:
     for number, replicas in assignment.partitions.items():
         if not number.isdecimal():
             raise FormatError(
                 f"is damaged: /brokers/topics/{clean(topic)} names a partition {number!r}"
             )
-        state, version = found.states.get((topic, int(number)), (None, None))
+        state, version = contents.states.get((topic, int(number)), (None, None))
         adding = assignment.adding_replicas.get(number, [])
         removing = assignment.removing_replicas.get(number, [])
         partition = Partition(

@@ -35,7 +35,7 @@ def read(content: Content) -> Reading:
     """
     dump = content.json(dict[str, _Znode])
     image = image_of(
-        Znode(path, None if each.data is None else each.data.encode(), each.version, each.czxid)
-        for path, each in dump.items()
+        Znode(path, None if znode.data is None else znode.data.encode(), znode.version, znode.czxid)
+        for path, znode in dump.items()
     )
     return Reading(content.name, NAME, Authority.METADATA, image)

@@ -48,9 +48,9 @@ def read(content: Content) -> Reading:
         FormatError: it is truncated or damaged, or there is no Kafka in it.
     """
     image = image_of(
-        Znode(found.path, found.data, found.version, found.czxid)
-        for found in read_znodes(content)
-        if any(part in found.path for part in KEPT)
+        Znode(znode.path, znode.data, znode.version, znode.czxid)
+        for znode in read_znodes(content)
+        if any(part in znode.path for part in KEPT)
     )
     return Reading(content.name, NAME, Authority.METADATA, image)
 

@@ -116,11 +116,11 @@ def find_transaction_logs(paths: Sequence[Path]) -> TransactionLog | None:
     logs: list[Path] = []
     snapshots: list[Path] = []
     for path in paths:
-        for found in _below(path):
-            if LOG.fullmatch(found.name) and _begins(found, zookeeper_log.MAGIC):
-                logs.append(found)
-            elif SNAPSHOT.fullmatch(found.name) and _begins(found, zookeeper_snapshot.MAGIC):
-                snapshots.append(found)
+        for file in _below(path):
+            if LOG.fullmatch(file.name) and _begins(file, zookeeper_log.MAGIC):
+                logs.append(file)
+            elif SNAPSHOT.fullmatch(file.name) and _begins(file, zookeeper_snapshot.MAGIC):
+                snapshots.append(file)
     return TransactionLog(logs, snapshots) if logs else None
 
 
@@ -128,11 +128,11 @@ def _below(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
-    for number, found in enumerate(sorted(path.rglob("*"))):
+    for number, file in enumerate(sorted(path.rglob("*"))):
         if number >= FILES_MAX:
             return
-        if (LOG.fullmatch(found.name) or SNAPSHOT.fullmatch(found.name)) and found.is_file():
-            yield found
+        if (LOG.fullmatch(file.name) or SNAPSHOT.fullmatch(file.name)) and file.is_file():
+            yield file
 
 
 def _begins(path: Path, magic: bytes) -> bool:
@@ -144,8 +144,8 @@ def _begins(path: Path, magic: bytes) -> bool:
 
 
 def _zxid(path: Path) -> int:
-    found = LOG.fullmatch(path.name) or SNAPSHOT.fullmatch(path.name)
-    return int(found[1], 16) if found else 0
+    match = LOG.fullmatch(path.name) or SNAPSHOT.fullmatch(path.name)
+    return int(match[1], 16) if match else 0
 
 
 def _tree(path: Path, zxid: int) -> ZnodeTree:
@@ -154,18 +154,18 @@ def _tree(path: Path, zxid: int) -> ZnodeTree:
             raise FormatError(f"is {identify(content)[0]}")
         znodes = [
             (
-                found.path,
+                znode.path,
                 Znode(
-                    found.data,
-                    found.version,
-                    found.czxid,
-                    found.mzxid,
-                    found.ctime_ms,
-                    found.mtime_ms,
-                    found.owner,
+                    znode.data,
+                    znode.version,
+                    znode.czxid,
+                    znode.mzxid,
+                    znode.ctime_ms,
+                    znode.mtime_ms,
+                    znode.owner,
                 ),
             )
-            for found in zookeeper_snapshot.read_znodes(content)
-            if found.path
+            for znode in zookeeper_snapshot.read_znodes(content)
+            if znode.path
         ]
     return ZnodeTree(znodes, zxid)

@@ -81,9 +81,9 @@ class ZnodeTree:
         elif kind == log.CLOSE_SESSION:
             owned = self._owned.pop(transaction.session, {})
             for ephemeral in owned if operation.paths is None else operation.paths:
-                found = self.znodes.get(ephemeral)
-                if found is not None:
-                    yield self._remove(ephemeral, found)
+                znode = self.znodes.get(ephemeral)
+                if znode is not None:
+                    yield self._remove(ephemeral, znode)
 
     def _created(self, operation: Operation, transaction: Transaction) -> Znode:
         owner = transaction.session if operation.ephemeral else 0
