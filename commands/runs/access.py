@@ -31,7 +31,7 @@ class Access(Struct, frozen=True, kw_only=True):
 
     def at_any_port(self) -> "Access":
         """Return the same with free ports, for another cluster."""
-        return replace(self, endpoints=[replace(each, port=0) for each in self.endpoints])
+        return replace(self, endpoints=[replace(endpoint, port=0) for endpoint in self.endpoints])
 
 
 DEFAULT: Final = Access()
@@ -45,7 +45,7 @@ def ready(access: Access) -> Iterator[Access]:
     Raises:
         CommandError: the certificate cannot be read or made.
     """
-    if not any(each.is_encrypted for each in access.endpoints):
+    if not any(endpoint.is_encrypted for endpoint in access.endpoints):
         yield access
         return
     try:
@@ -55,7 +55,7 @@ def ready(access: Access) -> Iterator[Access]:
             return
         with tempfile.TemporaryDirectory(prefix="tidegauge-tls-") as name:
             folder = Path(name)
-            hosts = [each.advertised_host or each.host for each in access.endpoints]
+            hosts = [endpoint.advertised_host or endpoint.host for endpoint in access.endpoints]
             authority = certificates.make(folder, hosts)
             tls = certificates.context_of(folder / certificates.CHAIN, folder / certificates.KEY)
             yield replace(access, tls=tls, authority=authority)

@@ -58,31 +58,31 @@ def analysis(
 def tables(report: "AnalysisReport") -> list[Grid]:
     """Return the worst rows of every result, with what was read and where all rows are."""
     summary: list[tuple[Cell, ...]] = [(report.sessions, report.events, str(report.out))]
-    found = [Grid(f"analysis of {report.dataset}", ("SESSIONS", "EVENTS", "RESULTS"), summary)]
+    grids = [Grid(f"analysis of {report.dataset}", ("SESSIONS", "EVENTS", "RESULTS"), summary)]
     for table in report.tables:
         if table.headers:
             rows = [tuple(_cell(value) for value in row) for row in table.rows]
             shown = f"{len(rows)} of {table.rows_in_all:,} rows"
-            found.append(Grid(f"{table.title} ({shown})", table.headers, rows, empty=""))
-    return found
+            grids.append(Grid(f"{table.title} ({shown})", table.headers, rows, empty=""))
+    return grids
 
 
 def findings(report: "AnalysisReport") -> list[Finding]:
     """Return the same line by line, each row with the recording and the event that it is about."""
     paths = _recordings(report.dataset)
-    found: list[Finding] = []
+    listed: list[Finding] = []
     happened = [(), *(table.happened for table in report.tables if table.headers)]
     for grid, events in zip(tables(report), happened, strict=True):
-        if found:
-            found.append(Finding(""))
+        if listed:
+            listed.append(Finding(""))
         title, *rest = lines(grid)
-        found.append(Finding(title))
+        listed.append(Finding(title))
         if rest:
-            found.append(Finding(rest[0]))
+            listed.append(Finding(rest[0]))
             for text, event in zip_longest(rest[1:], events):
                 path = None if event is None else paths.get(event[0])
-                found.append(Finding(text, path, 0 if event is None else event[1]))
-    return found
+                listed.append(Finding(text, path, 0 if event is None else event[1]))
+    return listed
 
 
 def _recordings(dataset: "Location") -> dict[str, Path]:

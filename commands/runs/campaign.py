@@ -77,7 +77,6 @@ class _Progress:
         self._began = self._line = monotonic()
 
     def __call__(self, reached: "Reached") -> None:
-        """Update the progress."""
         now = monotonic()
         bar = self._bar
         if bar is None:
@@ -126,9 +125,9 @@ def to_look_at(report: "CampaignReport") -> str:
     count, shown = report.failing_in_all, len(report.failing)
     which = "" if shown == count else f" (the worst {shown}; all in {report.failing_file})"
     lines = [f"{plural(count, 'run')} to look at{which}:"]
-    for each in report.failing:
-        why = ", ".join(each.findings) + (f": {each.error}" if each.error else "")
-        lines.append(f"{each.command}  # {' '.join(why.split())}")
+    for run in report.failing:
+        why = ", ".join(run.findings) + (f": {run.error}" if run.error else "")
+        lines.append(f"{run.command}  # {' '.join(why.split())}")
     lines += _shrunk(report)
     return "\n".join(lines) + "\n"
 
@@ -138,8 +137,8 @@ def _shrunk(report: "CampaignReport") -> list[str]:
     if not report.shrunk:
         return []
     return ["", "reduced to what matters:"] + [
-        f"{each.path}  # {each.finding}: {each.left} of {each.statements} statements"
-        for each in report.shrunk
+        f"{run.path}  # {run.finding}: {run.left} of {run.statements} statements"
+        for run in report.shrunk
     ]
 
 

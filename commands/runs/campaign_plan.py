@@ -50,7 +50,7 @@ def plan(given: Given) -> tuple[Plan, tuple[str, ...]]:
         CommandError: the script does not parse with some combination, or a varied parameter has no
             effect.
     """
-    vary = {each.name: each.values for each in given.vary}
+    vary = {varied.name: varied.values for varied in given.vary}
     if len(vary) < len(given.vary):
         raise _bad("--vary: a name is varied twice")
     chosen = given.seeds
@@ -68,7 +68,7 @@ def plan(given: Given) -> tuple[Plan, tuple[str, ...]]:
         script=given.file,
         source=source,
         seeds=list(chosen or Seeds([(0, 99)])),
-        variants=[each.variant(name) for each, name in zip(read, ids, strict=True)],
+        variants=[reading.variant(name) for reading, name in zip(read, ids, strict=True)],
         program=_program(),
         path=str(Path(given.file).absolute()),
         chaos=given.chaos,

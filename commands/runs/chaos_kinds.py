@@ -16,8 +16,8 @@ def chaos_kinds(words: str) -> Chaos:
         BadWord: there is no such kind, or the number is invalid.
     """
     budgets: dict[Kind, int] = {}
-    for each in words.split(","):
-        word, separator, number = each.partition(":")
+    for part in words.split(","):
+        word, separator, number = part.partition(":")
         kind = next((known for known in KINDS if known == word), None)
         if kind is None:
             raise BadWord(
@@ -27,7 +27,7 @@ def chaos_kinds(words: str) -> Chaos:
             raise BadWord(f"'{kind}' is given twice")
         if separator and not (number.isascii() and number.isdigit() and int(number) <= BUDGET_MAX):
             raise BadWord(
-                f"'{each}' is not a number of faults (written {kind}:2, at most {BUDGET_MAX})"
+                f"'{part}' is not a number of faults (written {kind}:2, at most {BUDGET_MAX})"
             )
         budgets[kind] = int(number) if separator else 1
     return Chaos(budgets)

@@ -249,8 +249,8 @@ def _closing(
     card: Card | None,
 ) -> Opened:
     def close() -> None:
-        for each in sources:
-            each.close()
+        for live in sources:
+            live.close()
         for recording in recordings:
             recording.close("ok")
 
@@ -306,16 +306,16 @@ def _script(session: SessionFile, name: str, ending: Ending, source: Source) -> 
         )
 
     def event_at(seq: int) -> Event | None:
-        found = source.events(seq, seq)
-        return found[0] if found else None
+        events = source.events(seq, seq)
+        return events[0] if events else None
 
-    asked = [each for each in inputs if not _is_of_clients(each)]
+    asked = [entry for entry in inputs if not _is_of_clients(entry)]
     left_out = len(inputs) - len(asked)
     if left_out:
         ending = Ending(ending.time_us, None)
     given = [
-        Given(each.seq, each.time_us, None if left_out else each.steps, each.line, each.text)
-        for each in asked
+        Given(entry.seq, entry.time_us, None if left_out else entry.steps, entry.line, entry.text)
+        for entry in asked
     ]
     return script_of(name, session.origin.cluster, given, ending, event_at, left_out)
 

@@ -87,15 +87,15 @@ class _Staging:
 
     def lines(self) -> list[str]:
         """Return the whole script."""
-        found = [*self._heading(), *self._beginning()]
+        lines = [*self._heading(), *self._beginning()]
         states, path = self.violation.states, self.violation.path
         self._early = _produced_late(path, states, self.parts)
         for number, action in enumerate(path):
             before, after = states[number], states[number + 1]
-            found.append(f"# {number + 1}. {action.name} {action.told}")
-            found += self._early_produces(number)
-            found += self._step(action, before, after)
-        return [*found, *self._ending(states[-1])]
+            lines.append(f"# {number + 1}. {action.name} {action.told}")
+            lines += self._early_produces(number)
+            lines += self._step(action, before, after)
+        return [*lines, *self._ending(states[-1])]
 
     # ---- before and after
 
@@ -105,7 +105,7 @@ class _Staging:
         yield f"# what should hold: {PROPERTIES[violation.name]}"
         yield "# found by tidegauge explore; a shortest one with so few faults"
         unclean = f"unclean.leader.election.enable={str(bounds.unclean).lower()}"
-        settings = " ".join(f"--config {each}" for each in (*self.settings, unclean))
+        settings = " ".join(f"--config {setting}" for setting in (*self.settings, unclean))
         yield (
             f"cluster --brokers {self._brokers()} --version {bounds.version}{self._mode()} "
             f"--stepwise {settings}"
@@ -416,23 +416,23 @@ class _Staging:
     # ---- looking at states
 
     def _quorum(self, state: State) -> Quorum | Metadata:
-        found = state[self.parts.decided]
-        assert isinstance(found, Quorum | Metadata)
-        return found
+        decided = state[self.parts.decided]
+        assert isinstance(decided, Quorum | Metadata)
+        return decided
 
     def _processes(self, state: State) -> tuple[Process, ...]:
-        found = state[self.parts.processes]
-        assert isinstance(found, tuple)
-        return found
+        processes = state[self.parts.processes]
+        assert isinstance(processes, tuple)
+        return processes
 
     def _live(self, state: State) -> list[int]:
         pairs = zip(self.parts.brokers, self._processes(state), strict=True)
         return [broker for broker, process in pairs if process.is_up]
 
     def _replica(self, state: State, broker: int) -> Replica:
-        found = state[self.parts.replica(broker)]
-        assert isinstance(found, Replica)
-        return found
+        replica = state[self.parts.replica(broker)]
+        assert isinstance(replica, Replica)
+        return replica
 
 
 class _KRaftStaging(_Staging):
@@ -540,7 +540,7 @@ def _produced_late(
 
     That is the last step before which clients were still told of that leader.
     """
-    found: dict[int, list[int]] = {}
+    late: dict[int, list[int]] = {}
     for number, action in enumerate(path):
         if action.name != "Produce":
             continue
@@ -548,8 +548,8 @@ def _produced_late(
         leaders = [_leader(state, parts) for state in states[: number + 1]]
         if leaders[-1] != details["leader"]:
             last = max(n for n, leader in enumerate(leaders) if leader == details["leader"])
-            found.setdefault(last, []).append(details["record"])
-    return found
+            late.setdefault(last, []).append(details["record"])
+    return late
 
 
 def _sequence(value: Value) -> tuple[Any, ...]:

@@ -45,26 +45,30 @@ def info(place: str) -> "DatasetInfo":
         return maintenance.info(dataset)
 
 
-def tables(found: "DatasetInfo") -> list[Grid]:
+def tables(contents: "DatasetInfo") -> list[Grid]:
     """Return the same as tables."""
     summary: list[tuple[Cell, ...]] = [
-        (found.sessions, found.events, found.files, found.size_bytes, found.layout)
+        (contents.sessions, contents.events, contents.files, contents.size_bytes, contents.layout)
     ]
     rows: list[tuple[Cell, ...]] = [
-        (each.table, each.rows, each.files, each.size_bytes) for each in found.tables if each.files
+        (table.table, table.rows, table.files, table.size_bytes)
+        for table in contents.tables
+        if table.files
     ]
-    more = f" ({found.small} small commits: 'tidegauge dataset compact' merges them)"
+    more = f" ({contents.small} small commits: 'tidegauge dataset compact' merges them)"
     return [
         Grid(
-            f"dataset {found.dataset}", ("SESSIONS", "EVENTS", "FILES", "BYTES", "LAYOUT"), summary
+            f"dataset {contents.dataset}",
+            ("SESSIONS", "EVENTS", "FILES", "BYTES", "LAYOUT"),
+            summary,
         ),
-        Grid("tables" + (more if found.small > 1 else ""), HEADERS, rows),
+        Grid("tables" + (more if contents.small > 1 else ""), HEADERS, rows),
     ]
 
 
-def plain(found: "DatasetInfo | Verification") -> dict[str, Any]:
+def plain(result: "DatasetInfo | Verification") -> dict[str, Any]:
     """Return the same as one object."""
-    made: dict[str, Any] = msgspec.to_builtins(found)
+    made: dict[str, Any] = msgspec.to_builtins(result)
     return made
 
 
@@ -78,18 +82,28 @@ def verify(place: str) -> "Verification":
             return work.verify(dataset, progress)
 
 
-def verified(found: "Verification") -> list[Grid]:
+def verified(verification: "Verification") -> list[Grid]:
     """Return what was found as tables."""
     summary: list[tuple[Cell, ...]] = [
-        (found.sessions, found.commits, found.files, found.rows, found.size_bytes)
+        (
+            verification.sessions,
+            verification.commits,
+            verification.files,
+            verification.rows,
+            verification.size_bytes,
+        )
     ]
     rows: list[tuple[Cell, ...]] = [
-        (each.kind, each.place, each.problem) for each in found.problems
+        (problem.kind, problem.place, problem.problem) for problem in verification.problems
     ]
-    less = f", {found.without_digest:,} files without a digest" if found.without_digest else ""
+    less = (
+        f", {verification.without_digest:,} files without a digest"
+        if verification.without_digest
+        else ""
+    )
     grids = [
         Grid(
-            f"dataset {found.dataset}{less}",
+            f"dataset {verification.dataset}{less}",
             ("SESSIONS", "COMMITS", "FILES", "ROWS", "BYTES"),
             summary,
         )
@@ -99,12 +113,12 @@ def verified(found: "Verification") -> list[Grid]:
     return grids
 
 
-def end(found: "Verification") -> None:
+def end(verification: "Verification") -> None:
     """Exit with the status of a verification unless nothing is wrong."""
     import typer
 
-    if found.problems:
-        raise typer.Exit(ExitCode.BAD_SESSION if found.damaged else ExitCode.FAILED)
+    if verification.problems:
+        raise typer.Exit(ExitCode.BAD_SESSION if verification.damaged else ExitCode.FAILED)
 
 
 def compact(place: str) -> None:

@@ -106,7 +106,7 @@ class Explored(Struct, frozen=True):
             "seconds": round(self.seconds, 3),
             "complete": result.complete,
             "stopped": result.stopped or None,
-            "violations": [self._violation(each) for each in result.violations],
+            "violations": [self._violation(violation) for violation in result.violations],
         }
 
     def _violation(self, violation: Violation) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class Explored(Struct, frozen=True):
             "property": violation.name,
             "steps": violation.steps,
             "faults": violation.faults,
-            "path": [{"action": each.name, **dict(each.details)} for each in violation.path],
+            "path": [{"action": action.name, **dict(action.details)} for action in violation.path],
             "script": None if bounds is None else script_of(violation, bounds),
         }
 
@@ -138,9 +138,9 @@ class Explored(Struct, frozen=True):
             f"{result.generated:,} generated in {self.seconds:.1f} s"
         )
         if result.stopped:
-            found = "" if result.violations else f"no violation up to depth {result.depth}; "
-            return f"{result.stopped}: {found}{counted}"
-        violated = {each.name for each in result.violations}
+            so_far = "" if result.violations else f"no violation up to depth {result.depth}; "
+            return f"{result.stopped}: {so_far}{counted}"
+        violated = {violation.name for violation in result.violations}
         held = [name for name in subject.properties if name not in violated]
         if not result.complete:
             return f"{counted}; the rest was not looked at (--keep-going)"
@@ -219,18 +219,18 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
 
     script = parse_script(read_text(path), str(path))
     given = [step.input for step in script.steps if isinstance(step, Statement)]
-    topic = next((each for each in given if isinstance(each, CreateTopic)), None)
+    topic = next((statement for statement in given if isinstance(statement, CreateTopic)), None)
     if topic is None:
         raise BadWord(f"'{path}' creates no topic to explore")
     version = script.spec.version
     sent = [e for e in given if isinstance(e, Produce) and e.topic == topic.topic]
-    named = [each.acks for each in sent if each.acks is not None]
+    named = [produce.acks for produce in sent if produce.acks is not None]
     acks: int = named[0] if named else producer_defaults(version).acks
     if acks == 0:
         raise BadWord(f"'{path}' produces with acks=0, which guarantees nothing to check")
     values = resolve_topic(resolve(version, script.spec.config), topic.config)
     replicas = len(topic.assignment[0]) if topic.assignment else topic.replication_factor
-    found = replace(
+    of_script = replace(
         bounds,
         version=version,
         replicas=replicas,
@@ -238,7 +238,7 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
         min_insync_replicas=values.min_insync_replicas,
         unclean=values.unclean_leader_election_enable,
     )
-    return in_mode(found, script.spec.mode, script.spec.features.get(ELIGIBLE_LEADER_REPLICAS))
+    return in_mode(of_script, script.spec.mode, script.spec.features.get(ELIGIBLE_LEADER_REPLICAS))
 
 
 def bounds_in(image: ClusterImage, partition: str | None, bounds: Bounds) -> Bounds:
@@ -254,9 +254,9 @@ def bounds_in(image: ClusterImage, partition: str | None, bounds: Bounds) -> Bou
     configs: dict[str, str] = {}
     if partition is not None:
         replicas = {
-            f"{topic.name}-{each.partition}": (each.replicas, topic.configs)
+            f"{topic.name}-{listed.partition}": (listed.replicas, topic.configs)
             for topic in image.topics
-            for each in topic.partitions
+            for listed in topic.partitions
         }
         brokers, of_topic = replicas[values.one_of(partition, tuple(replicas), "partition")]
         bounds, configs = replace(bounds, replicas=len(brokers)), of_topic or {}
@@ -341,7 +341,7 @@ def in_console(question: "lab.Question", version: str, watch: "lab.Watch") -> "l
     search = Search(subject.question.of.model(), subject.properties)
     result = search.run(watch.begin(version, question.limit_seconds))
     explored = Explored(subject, result, time.monotonic() - began)
-    found = [
+    counterexamples = [
         lab.Counterexample(
             version,
             violation.name,
@@ -352,7 +352,7 @@ def in_console(question: "lab.Question", version: str, watch: "lab.Watch") -> "l
         for violation in result.violations
     ]
     cells = {name: _cell(explored, name) or "" for name in subject.properties}
-    return lab.Explored(version, explored.summary(), cells, found)
+    return lab.Explored(version, explored.summary(), cells, counterexamples)
 
 
 # ---- the search
@@ -390,8 +390,8 @@ def _search(subject: Subject, kept: Kept | None) -> Iterator[tuple[Search, Keep 
     from sessions.exploration.local_search import kept_search
 
     try:
-        with kept_search(question, kept.place, resume=kept.resume) as found:
-            yield found
+        with kept_search(question, kept.place, resume=kept.resume) as pair:
+            yield pair
     except ExplorationError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
 
@@ -462,9 +462,12 @@ def memory_bytes() -> int:
 
 def as_grid(explored: Sequence[Explored]) -> Grid:
     """Return a row per release, a column per property: the shortest violation, or the size."""
-    properties = tuple(dict.fromkeys(name for each in explored for name in each.subject.properties))
+    properties = tuple(
+        dict.fromkeys(name for exploration in explored for name in exploration.subject.properties)
+    )
     rows: list[tuple[Cell, ...]] = [
-        (each.subject.name, *(_cell(each, name) for name in properties)) for each in explored
+        (exploration.subject.name, *(_cell(exploration, name) for name in properties))
+        for exploration in explored
     ]
     return Grid("explored", ("VERSION", *properties), rows)
 
@@ -472,8 +475,8 @@ def as_grid(explored: Sequence[Explored]) -> Grid:
 def _cell(explored: Explored, name: str) -> str | None:
     if name not in explored.subject.properties:
         return None
-    found = next((v for v in explored.result.violations if v.name == name), None)
-    if found is not None:
-        return steps_of(found)
+    violation = next((v for v in explored.result.violations if v.name == name), None)
+    if violation is not None:
+        return steps_of(violation)
     so_far = "" if explored.result.complete else ", not all"
     return f"none in {explored.result.states:,} states{so_far}"

@@ -23,7 +23,7 @@ def json_object(runner: ScriptRunner) -> dict[str, Any]:
         "state_hash": runner.runner.state_hash,
         "expectations": expectations(runner.tally),
         "marks": marks(runner.marks),
-        "outputs": [msgspec.structs.asdict(each) for each in runner.outputs],
+        "outputs": [msgspec.structs.asdict(output) for output in runner.outputs],
     }
     return contract(runner.view, facts)
 
@@ -37,10 +37,10 @@ def expectations(tally: Tally) -> dict[str, Any]:
 def final_tables(runner: ScriptRunner) -> list[Grid]:
     """Return partitions (only some of very many), clients, audit and failed expectations."""
     view = runner.view
-    found = [_shortened(grid) for grid in grids(Show("partitions"), view)]
-    found += [grid for grid in grids(Show("producers"), view) if grid.rows]
-    found += [_shortened(grid) for grid in grids(Show("audit"), view)]
-    return [*found, _failures(runner.tally)]
+    tables = [_shortened(grid) for grid in grids(Show("partitions"), view)]
+    tables += [grid for grid in grids(Show("producers"), view) if grid.rows]
+    tables += [_shortened(grid) for grid in grids(Show("audit"), view)]
+    return [*tables, _failures(runner.tally)]
 
 
 def _shortened(grid: Grid) -> Grid:

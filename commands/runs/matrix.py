@@ -66,7 +66,7 @@ def _run(scenario: Scenario, version: str, script: Script) -> Cell:
     runner.run(lambda step, outcome: None)
     view = runner.view
     outcome, known = judged(view), scenario.known(version)
-    wrong = [f"line {each.line}: {each.text}" for each in runner.tally.failed]
+    wrong = [f"line {expectation.line}: {expectation.text}" for expectation in runner.tally.failed]
     wrong += [f"{name}: {detail}" for _, name, _, detail, mild in view.state.invariants if not mild]
     wrong += [] if outcome == known else [f"'{known}' is the known outcome in Kafka"]
     audit = summary.audit(view)
@@ -80,11 +80,11 @@ def _run(scenario: Scenario, version: str, script: Script) -> Cell:
 def judged(view: ClusterView) -> str:
     """Return the outcome for records: one of :data:`commands.library.index.MEANINGS`, or two."""
     partitions = view.state.partitions.values()
-    found = {
+    verdicts = {
         LOSS: any(partition.lost_count for partition in partitions),
         DIVERGE: any(partition.diverged for partition in partitions),
     }
-    words = [word for word, holds in found.items() if holds]
+    words = [word for word, holds in verdicts.items() if holds]
     if not words and any(short_members(partition) for partition in partitions):
         words = [SHORT]
     return "+".join(words) or OK
@@ -118,27 +118,28 @@ def _records(replica: ReplicaState, below: int) -> dict[int, int]:
 # ---- output
 
 
-def grid(found: Sequence[Cell], titles: dict[str, str], each: bool) -> Grid:
-    """Return a row per scenario, a column per release; ``each`` keeps equal adjacent columns.
+def grid(results: Sequence[Cell], titles: dict[str, str], every_release: bool) -> Grid:
+    """Return a row per scenario, a column per release.
 
-    ``titles`` by scenario name.
+    Adjacent columns that are equal become one, unless ``every_release``. ``titles`` by scenario
+    name.
     """
     outcomes: dict[str, dict[str, str]] = {}
-    for cell in found:
+    for cell in results:
         outcomes.setdefault(cell.version, {})[cell.scenario] = cell.outcome
     versions = list(outcomes)
-    if each:
+    if every_release:
         columns = [[version] for version in versions]
     else:
         columns = [list(group) for _, group in groupby(versions, key=outcomes.__getitem__)]
     heads = [group[0] if len(group) == 1 else f"{group[0]} to {group[-1]}" for group in columns]
-    names = dict.fromkeys(cell.scenario for cell in found)
+    names = dict.fromkeys(cell.scenario for cell in results)
     rows = [(titles[name], *(outcomes[group[0]][name] for group in columns)) for name in names]
     return Grid("matrix", ("SCENARIO", *heads), list(rows))
 
 
-def legend(found: Iterable[Cell]) -> str:
+def legend(results: Iterable[Cell]) -> str:
     """Return what the words that occurred mean."""
-    seen = {word for cell in found for word in cell.outcome.split("+")}
+    seen = {word for cell in results for word in cell.outcome.split("+")}
     lines = [f"  {word:16}  {MEANINGS[word]}\n" for word in MEANINGS if word in seen]
     return "".join(lines)

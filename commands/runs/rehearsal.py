@@ -39,9 +39,9 @@ def rehearsed(image: ClusterImage, tell: Callable[[str], None]) -> str:
         raise CommandError(ExitCode.USAGE, str(error)) from None
     run = in_processes(rehearsal, spec, os.cpu_count() or 1)
     runs = run_cases(cases, image, run, note)
-    assumed = [str(each) for each in completed.assumed]
+    assumed = [str(assumption) for assumption in completed.assumed]
     report = report_of(rehearsal, runs, assumed, IMAGE_NAME)
-    lines = [f"assumed: {each}" for each in assumed]
+    lines = [f"assumed: {assumption}" for assumption in assumed]
     lines.append(
         f"'tidegauge import kafka://.. --out {IMAGE_NAME}' makes the image of the commands"
     )

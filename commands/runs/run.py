@@ -77,8 +77,8 @@ def driven(runner: ScriptRunner, ending: Statement | None, json: bool) -> ExitCo
         nonlocal printed
         narrator.finished(step, outcome)
         if not json:
-            for each in runner.outputs[printed:]:
-                streams.emit(each.text if each.text.endswith("\n") else f"{each.text}\n")
+            for output in runner.outputs[printed:]:
+                streams.emit(output.text if output.text.endswith("\n") else f"{output.text}\n")
             printed = len(runner.outputs)
 
     narrator.finished(runner.script.cluster, Outcome())

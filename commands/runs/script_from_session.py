@@ -74,11 +74,11 @@ def script_of(
     if spec.image is not None:
         rows.append(f"# 'tidegauge import {clean(name)} --out {IMAGE}' writes its cluster's image")
     rows.append(_one_line(cluster_text(spec)))
-    for each in given[1:]:
-        if not _follows_at_once(each, event_at(each.seq - 1)):
-            rows.append(_at(each.time_us, each.steps))
-        text = _one_line(each.text)
-        if text != each.text:
+    for statement in given[1:]:
+        if not _follows_at_once(statement, event_at(statement.seq - 1)):
+            rows.append(_at(statement.time_us, statement.steps))
+        text = _one_line(statement.text)
+        if text != statement.text:
             rows.append(ESCAPED)
         rows.append(text)
     rows.append(_at(ending.time_us, ending.steps))
@@ -93,9 +93,13 @@ def _one_line(text: str) -> str:
     return without_controls(text).replace("\n", "\\n")
 
 
-def _follows_at_once(each: Given, before: Event | None) -> bool:
+def _follows_at_once(statement: Given, before: Event | None) -> bool:
     """Return whether a runner gives the statement here anyway; typed lines have the number 1."""
-    return each.line > 1 and isinstance(before, InputFinished) and before.time_us == each.time_us
+    return (
+        statement.line > 1
+        and isinstance(before, InputFinished)
+        and before.time_us == statement.time_us
+    )
 
 
 def _at(time_us: int, steps: int | None) -> str:

@@ -191,15 +191,15 @@ class ScriptRunner:
         """Keep the output of a ``show``."""
         try:
             if step.show.what == "events":
-                found = [events_grid(step.show, self.happened())]
+                tables = [events_grid(step.show, self.happened())]
             else:
-                found = grids(step.show, self.view)
+                tables = grids(step.show, self.view)
         except BadWord as error:
             return unknown_subject(error)
-        plain: Any = [grid.plain() for grid in found]
-        if len(found) == 1:
+        plain: Any = [grid.plain() for grid in tables]
+        if len(tables) == 1:
             plain = plain[0]
-        self.put_out(step, as_text(found), plain)
+        self.put_out(step, as_text(tables), plain)
         return Outcome()
 
     def put_out(self, step: Step, text: str, result: object) -> None:

@@ -177,11 +177,10 @@ class Clusters:
 
     def _brokers(self) -> int:
         """Return how many brokers there are, with those of clusters that are being opened."""
-        open_ones = (each.script.spec.brokers for each in self.by_number.values())
+        open_ones = (cluster.script.spec.brokers for cluster in self.by_number.values())
         return self._opening + sum(open_ones)
 
     async def stop(self, outcome: str = "") -> None:
-        """Stop all clusters."""
         for cluster in list(self.by_number.values()):
             await cluster.stop(outcome)
         self.by_number.clear()
@@ -242,9 +241,9 @@ def allow_many_files() -> None:
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = FILES_WANTED if hard == resource.RLIM_INFINITY else min(FILES_WANTED, hard)
-        if soft < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        limit = FILES_WANTED if hard == resource.RLIM_INFINITY else min(FILES_WANTED, hard)
+        if soft < limit:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 def token() -> str:
@@ -314,7 +313,7 @@ async def _serve(service: Service, access: Access) -> ExitCode:
         script_run = asyncio.create_task(asyncio.sleep(0))
     done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     await _cancelled([*tasks, script_run])
-    fault = next((each.exception() for each in done if each.exception() is not None), None)
+    fault = next((task.exception() for task in done if task.exception() is not None), None)
     if control is not None:
         await control.stop()
     await clusters.stop("fault" if fault else "ok")

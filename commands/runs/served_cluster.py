@@ -126,10 +126,11 @@ class ServedCluster:
         told: Reply = {"bootstrap_servers": self.gateway.servers_of(first.name)}
         if others:
             told["listeners"] = {
-                each.name: self.gateway.servers_of(each.name) for each in self.gateway.endpoints
+                endpoint.name: self.gateway.servers_of(endpoint.name)
+                for endpoint in self.gateway.endpoints
             }
         if self.access.authority is not None and any(
-            each.is_encrypted for each in self.access.endpoints
+            endpoint.is_encrypted for endpoint in self.access.endpoints
         ):
             told["certificate_authority"] = str(self.access.authority)
         return told
@@ -299,8 +300,11 @@ class ServedCluster:
     def _clients(self) -> list[Reply]:
         """Return the clients' connections, oldest first."""
         view = self.run.view
-        found = view.state.connections.values()
-        return [clients.summary_of(view, each, self.gateway.runner.now_us) for each in found]
+        connections = view.state.connections.values()
+        return [
+            clients.summary_of(view, connection, self.gateway.runner.now_us)
+            for connection in connections
+        ]
 
     def clients(self) -> Reply:
         """Return the connected clients: cheap, so that a test can poll."""
@@ -308,15 +312,15 @@ class ServedCluster:
 
     def partition(self, tp: str) -> Reply:
         """Return the result for one partition: cheap, so that a test can poll."""
-        found = self.run.view.state.partitions.get(tp)
-        if found is None:
+        state = self.run.view.state.partitions.get(tp)
+        if state is None:
             return refused(f"there is no partition {quoted(tp)}")
-        return {"ok": True, "partition": summary.partition(self.run.view, found)}
+        return {"ok": True, "partition": summary.partition(self.run.view, state)}
 
     def controller(self) -> Reply:
         """Return the id of the active controller, a broker with ZooKeeper; -1: there is none."""
-        found = self.run.cluster.controller_id()
-        return {"ok": True, "controller": -1 if found is None else found}
+        active = self.run.cluster.controller_id()
+        return {"ok": True, "controller": -1 if active is None else active}
 
     async def write_recording(self, name: str) -> Reply:
         """Write the session of everything so far, while clients are served."""
@@ -340,11 +344,11 @@ def _what_is_wrong(asked: Reply) -> str:
     for key, value in asked.items():
         written = VALUES.get(key)
         if written is not None and (type(value) is not type(written) or value is False):
-            like, found = (msgspec.json.encode(each).decode() for each in (written, value))
-            return f'"{key}" has a value such as {like}, not {quoted(found)}'
+            like, shown = (msgspec.json.encode(plain).decode() for plain in (written, value))
+            return f'"{key}" has a value such as {like}, not {quoted(shown)}'
     keys = ", ".join(f'"{key}"' for key in KEYS)
-    found = quoted(", ".join(map(repr, asked))) or "nothing"
-    return f"a line has one of {keys}, not {found}"
+    given = quoted(", ".join(map(repr, asked))) or "nothing"
+    return f"a line has one of {keys}, not {given}"
 
 
 def _from_recording(path: Path, compute: Callable[[Iterable[Event]], T]) -> T:

@@ -40,7 +40,7 @@ def served_script(
     """
     spec = parse_script("cluster", NO_PLACE, {}, options.words()).spec
     replicas = str(min(REPLICAS, spec.brokers))
-    wanted = {
+    settings = {
         "default.replication.factor": replicas,
         "offsets.topic.replication.factor": replicas,
         "transaction.state.log.replication.factor": replicas,
@@ -50,7 +50,7 @@ def served_script(
     }
     words = ["cluster", "--latency", LATENCY]
     known = _settings_of(spec.version)
-    for name, value in (wanted | dict(defaults)).items():
+    for name, value in (settings | dict(defaults)).items():
         if name not in spec.config and name in known:
             words += ["--config", f"{name}={value}"]
     return parse_script(" ".join(words), NO_PLACE, {}, options.words())
@@ -94,4 +94,4 @@ def _settings_of(version: str) -> set[str]:
     from emulator.releases.versions import is_since
 
     numbers = profile_of(version).numbers
-    return {each.name for each in SETTINGS if is_since(numbers, each.since)}
+    return {setting.name for setting in SETTINGS if is_since(numbers, setting.since)}

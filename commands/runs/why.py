@@ -47,8 +47,8 @@ class Answer(Struct, frozen=True):
         """Yield the answer as text, one cause a line."""
         if self.status:
             yield self.headline
-        for each in chain_lines(self.links, WIDTH, ASCII):
-            yield text_of(each)
+        for line in chain_lines(self.links, WIDTH, ASCII):
+            yield text_of(line)
 
     def plain(self) -> dict[str, Any]:
         """Return the answer as plain data: schema 1; keys may be added, none renamed."""
@@ -106,14 +106,14 @@ def _of_event(stage: Stage, seq: int) -> Answer:
 def troubles(stage: Stage, most: int | None = None) -> list[Answer]:
     """Explain the partitions that are not healthy at the cursor, ``most`` of them at most."""
     partitions = stage.view.state.partitions.values()
-    unhealthy = (each for each in partitions if stage.view.status(each) != "healthy")
+    unhealthy = (partition for partition in partitions if stage.view.status(partition) != "healthy")
     return [of_partition(stage, partition) for partition in islice(unhealthy, most)]
 
 
 def go_to(source: Source, place: Place) -> None:
     """Bring the cursor to a place."""
-    found = place.in_recording(source.last_seq, source.last_time_us)
-    if found.seq is not None:
-        source.seek_seq(found.seq)
+    position = place.in_recording(source.last_seq, source.last_time_us)
+    if position.seq is not None:
+        source.seek_seq(position.seq)
     else:
-        source.seek_time(found.time_us)
+        source.seek_time(position.time_us)

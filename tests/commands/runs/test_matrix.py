@@ -190,13 +190,13 @@ FOUND = [
 
 
 def test_releases_that_agree_in_everything_share_a_column() -> None:
-    found = grid(FOUND, {"a": "A", "b": "B"}, each=False)
+    found = grid(FOUND, {"a": "A", "b": "B"}, every_release=False)
     assert found.columns == ("SCENARIO", "1.1 to 2.0.0", "2.1")
     assert found.rows == [("A", "ok", "ok"), ("B", "loss+diverge", "ok")]
 
 
 def test_each_release_can_have_its_own_column() -> None:
-    found = grid(FOUND, {"a": "A", "b": "B"}, each=True)
+    found = grid(FOUND, {"a": "A", "b": "B"}, every_release=True)
     assert found.columns == ("SCENARIO", "1.1", "2.0.0", "2.1")
 
 
