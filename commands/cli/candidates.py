@@ -32,14 +32,14 @@ def scenarios(incomplete: str) -> list[str]:
     """Return the scenarios of the library."""
     from commands.library.index import library
 
-    return _beginning((each.name for each in library()), incomplete)
+    return _beginning((scenario.name for scenario in library()), incomplete)
 
 
 def judged_scenarios(incomplete: str) -> list[str]:
     """Return the scenarios that ``matrix`` runs on every release."""
     from commands.library.index import SCENARIOS
 
-    return _beginning((each.name for each in SCENARIOS), incomplete)
+    return _beginning((scenario.name for scenario in SCENARIOS), incomplete)
 
 
 def statements(ctx: typer.Context, incomplete: str) -> list[str]:

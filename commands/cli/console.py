@@ -315,7 +315,7 @@ def _attached(
             configuration=configuration,
             reproduce=command_line,
             library=ConsoleLibrary(recording_folder(target)),
-            others=[Opened(each, lambda: None, completer(each)) for each in reversed(others)],
+            others=[Opened(source, lambda: None, completer(source)) for source in reversed(others)],
         )
 
 
@@ -366,11 +366,11 @@ def _go(source: "Source", at: Place | None) -> None:
     """Move the cursor to a position in time, at most to the end."""
     if at is None:
         return
-    found = at.in_recording(source.last_seq, source.last_time_us)
-    if found.seq is not None:
-        source.seek_seq(found.seq)
+    position = at.in_recording(source.last_seq, source.last_time_us)
+    if position.seq is not None:
+        source.seek_seq(position.seq)
     else:
-        source.seek_time(found.time_us)
+        source.seek_time(position.time_us)
 
 
 def recording_folder(target: Path | None) -> Path:

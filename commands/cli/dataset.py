@@ -38,11 +38,11 @@ def info(
     """
     from commands.runs import dataset as work
 
-    found = work.info(dataset)
+    contents = work.info(dataset)
     if as_json:
-        streams.emit_json(work.plain(found))
+        streams.emit_json(work.plain(contents))
     else:
-        streams.emit_tables(work.tables(found))
+        streams.emit_tables(work.tables(contents))
 
 
 @app.command(
@@ -61,12 +61,12 @@ def verify(
     """
     from commands.runs import dataset as work
 
-    found = work.verify(dataset)
+    verification = work.verify(dataset)
     if as_json:
-        streams.emit_json(work.plain(found))
+        streams.emit_json(work.plain(verification))
     else:
-        streams.emit_tables(work.verified(found))
-    work.end(found)
+        streams.emit_tables(work.verified(verification))
+    work.end(verification)
 
 
 @app.command("compact", epilog=examples("tidegauge dataset compact dataset/"))

@@ -63,10 +63,10 @@ ELR: Final = "eligible.leader.replicas.version"
 
 def feature_word(word: str) -> values.Setting:
     """Parse the level of the one feature that affects the search."""
-    found = values.setting(word)
-    values.one_of(found.name, (ELR,), "feature")
-    values.integer(found.value, 0, f"level of {ELR}", 1)
-    return found
+    setting = values.setting(word)
+    values.one_of(setting.name, (ELR,), "feature")
+    values.integer(setting.value, 0, f"level of {ELR}", 1)
+    return setting
 
 
 class Mode(NamedTuple):
@@ -440,7 +440,7 @@ def _matrix(
         if explored[-1].result.stopped:
             streams.narrate(f"{subject.name}: {explored[-1].result.stopped}")
     if as_json:
-        streams.emit_json([each.plain() for each in explored])
+        streams.emit_json([exploration.plain() for exploration in explored])
     else:
         streams.emit_tables([as_grid(explored)])
     return _status(explored)
@@ -449,9 +449,9 @@ def _matrix(
 def _status(explored: "Sequence[Explored]") -> ExitCode:
     from emulator.explorer.search import INTERRUPTED
 
-    if any(each.result.stopped == INTERRUPTED for each in explored):
+    if any(exploration.result.stopped == INTERRUPTED for exploration in explored):
         return ExitCode.INTERRUPTED
-    if any(each.result.violations for each in explored):
+    if any(exploration.result.violations for exploration in explored):
         return ExitCode.FAILED
-    limited = any(each.is_limited for each in explored)
+    limited = any(exploration.is_limited for exploration in explored)
     return ExitCode.TIME_LIMIT if limited else ExitCode.OK

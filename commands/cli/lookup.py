@@ -32,8 +32,8 @@ def versions(as_json: AsJson = False) -> None:
     from emulator.releases.profiles import DEFAULT_VERSION
 
     if as_json:
-        found = [change for place in range(len(behaviours())) for change in changes(place)]
-        streams.emit_json(found)
+        listed = [change for place in range(len(behaviours())) for change in changes(place)]
+        streams.emit_json(listed)
         return
     rows = []
     for place, behaviour in enumerate(behaviours()):
@@ -63,10 +63,10 @@ def keys(
     from console.model.settings import configuration
     from console.model.settings import defaults as without_file
 
-    found = without_file() if defaults else configuration()
-    for problem in found.problems:
+    configured = without_file() if defaults else configuration()
+    for problem in configured.problems:
         streams.narrate(problem)
-    actions = with_keys(ACTIONS.values(), found.keys)
+    actions = with_keys(ACTIONS.values(), configured.keys)
     if as_json:
         streams.emit_json(keys_document(actions))
         return
@@ -76,7 +76,7 @@ def keys(
             " ".join(action.keys),
             ",".join(action.contexts),
             action.help,
-            str(found.path) if action.id in found.keys else "default",
+            str(configured.path) if action.id in configured.keys else "default",
         )
         for action in actions
     ]

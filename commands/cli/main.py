@@ -91,10 +91,10 @@ def _named(command: Command, arguments: list[str]) -> tuple[Command, str]:
     """Return the command that the arguments name, as far as they name one, and its full name."""
     name = NAME
     for word in arguments:
-        found = getattr(command, "commands", {}).get(word)
-        if found is None:
+        subcommand = getattr(command, "commands", {}).get(word)
+        if subcommand is None:
             break
-        command, name = found, f"{name} {word}"
+        command, name = subcommand, f"{name} {word}"
     return command, name
 
 

@@ -54,7 +54,7 @@ def matrix(
             among=several_versions,
         ),
     ] = None,
-    each: Annotated[bool, flag("--each", text="print a column for every release")] = False,
+    every_release: Annotated[bool, flag("--each", text="print a column for every release")] = False,
     as_json: Annotated[bool, flag("--json", text="print one JSON list on standard output")] = False,
     script: Annotated[
         str | None,
@@ -86,33 +86,33 @@ def matrix(
         chosen = [find(name) for name in scenario] if scenario else SCENARIOS
     except BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge matrix': {error}") from None
-    found = _run(chosen, sorted(set(versions), key=order) if versions else RECOMMENDED)
+    results = _run(chosen, sorted(set(versions), key=order) if versions else RECOMMENDED)
     if as_json:
-        streams.emit_json(found)
+        streams.emit_json(results)
     else:
-        _print(found, chosen, each)
+        _print(results, chosen, every_release)
         if scenario:
             _tell(chosen)
-    return _judged(found)
+    return _judged(results)
 
 
 def _run(chosen: "Sequence[Scenario]", versions: Sequence[str]) -> "list[Cell]":
     from commands.runs.matrix import cells
 
-    found = []
+    results = []
     for cell in cells(chosen, versions):
         streams.progress(f"{cell.scenario} on {cell.version}")
-        found.append(cell)
+        results.append(cell)
     streams.progress("")
-    return found
+    return results
 
 
-def _print(found: "Sequence[Cell]", chosen: "Sequence[Scenario]", each: bool) -> None:
+def _print(results: "Sequence[Cell]", chosen: "Sequence[Scenario]", every_release: bool) -> None:
     from commands.output.grids import as_text
     from commands.runs.matrix import grid, legend
 
     titles = {scenario.name: scenario.title for scenario in chosen}
-    streams.emit(f"{as_text([grid(found, titles, each)])}\n{legend(found)}")
+    streams.emit(f"{as_text([grid(results, titles, every_release)])}\n{legend(results)}")
 
 
 def _tell(chosen: "Sequence[Scenario]") -> None:
@@ -122,8 +122,8 @@ def _tell(chosen: "Sequence[Scenario]") -> None:
         streams.emit(f"  script: tidegauge matrix --script {scenario.name} --versions V\n")
 
 
-def _judged(found: "Sequence[Cell]") -> ExitCode:
-    wrong = [(cell, each) for cell in found for each in cell.wrong]
-    for cell, each in wrong:
-        streams.narrate(f"{cell.scenario} on {cell.version}: {cell.outcome}: {each}")
+def _judged(results: "Sequence[Cell]") -> ExitCode:
+    wrong = [(cell, problem) for cell in results for problem in cell.wrong]
+    for cell, problem in wrong:
+        streams.narrate(f"{cell.scenario} on {cell.version}: {cell.outcome}: {problem}")
     return ExitCode.FAILED if wrong else ExitCode.OK

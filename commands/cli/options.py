@@ -303,21 +303,21 @@ def access_of(
         advertised_port=told[1],
     )
     endpoints = [first, *(listeners or ())]
-    names = [each.name for each in endpoints]
+    names = [endpoint.name for endpoint in endpoints]
     for name in names:
         if names.count(name) > 1:
             raise CommandError(ExitCode.USAGE, f"there are two listeners with the name {name}")
     if (certificate is None) != (key is None):
         raise CommandError(ExitCode.USAGE, "--certificate and --key need each other")
-    if users and not any(each.is_authenticated for each in endpoints):
+    if users and not any(endpoint.is_authenticated for endpoint in endpoints):
         message = "--user needs a listener whose clients authenticate: --protocol SASL_PLAINTEXT"
         raise CommandError(ExitCode.USAGE, message)
-    for each in endpoints:
-        if not each.is_authenticated:
-            warn_of_strangers(each.host)
+    for endpoint in endpoints:
+        if not endpoint.is_authenticated:
+            warn_of_strangers(endpoint.host)
     return Access(
         endpoints=endpoints,
-        users={each.name: each.value for each in users or ()},
+        users={user.name: user.value for user in users or ()},
         certificate=None if certificate is None else Path(certificate),
         key=None if key is None else Path(key),
     )

@@ -96,19 +96,19 @@ def postmortem(
     write = None if report is None else _writer(Path(report))
     settings = _settings(changes or [])
     incident = _examined(paths, _zone(zone), record, check, _place(at))
-    found = _without_and_with(paths, incident, settings)
+    comparisons = _without_and_with(paths, incident, settings)
     for note in incident.notes:
         streams.narrate(f"note: {note}")
     if as_json:
         from sessions.postmortem.document import as_plain
 
-        streams.emit_json(as_plain(incident, found))
+        streams.emit_json(as_plain(incident, comparisons))
     else:
         from commands.output.postmortem import lines
 
-        streams.emit("".join(f"{line}\n" for line in lines(incident, found)))
+        streams.emit("".join(f"{line}\n" for line in lines(incident, comparisons)))
     if write is not None:
-        write(incident, paths, found)
+        write(incident, paths, comparisons)
     if record is not None:
         streams.narrate(f"wrote {record}: open it with 'tidegauge replay {record}'")
     return ExitCode.FAILED if incident.unexplained_count else ExitCode.OK
@@ -124,8 +124,8 @@ def _writer(path: Path) -> "Callable[[Incident, list[str], list[WhatIf]], None]"
     if path.suffix not in (".md", ".html"):
         raise CommandError(ExitCode.USAGE, f"--report: '{path}' ends neither with .md nor .html")
 
-    def write(incident: "Incident", sources: list[str], found: "list[WhatIf]") -> None:
-        report = report_of(incident, sources, found)
+    def write(incident: "Incident", sources: list[str], comparisons: "list[WhatIf]") -> None:
+        report = report_of(incident, sources, comparisons)
         made = f"Made on {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}."
         text = markdown(report) if path.suffix == ".md" else page(report, made)
         try:
@@ -181,21 +181,21 @@ def _without_and_with(
     from sessions.postmortem.incident import read_paths
     from sessions.postmortem.what_if import what_if
 
-    found: list[WhatIf] = []
+    comparisons: list[WhatIf] = []
     try:
         for setting in settings:
             streams.progress(f"running the incidents with {setting} ..")
             changed = what_if(read_paths(paths), incident, setting)
             if not changed:
                 streams.narrate("note: no incident did harm, so there is nothing to run again")
-            found += changed
+            comparisons += changed
     except ConfigError as error:
         raise CommandError(ExitCode.USAGE, f"--what-if: {error}") from None
     except SourceError as error:
         raise CommandError(ExitCode.UNREACHABLE, f"--what-if: {error}") from None
     finally:
         streams.progress("")
-    return found
+    return comparisons
 
 
 def _examined(

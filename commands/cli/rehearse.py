@@ -102,7 +102,7 @@ def rehearse(
         list[str],
         argument("SOURCE..", text="an image, or sources as 'tidegauge import' reads them"),
     ],
-    each: Annotated[
+    kinds: Annotated[
         list[str] | None,
         option(
             "--each",
@@ -213,7 +213,7 @@ def rehearse(
     report, unchanged = _rehearsed(
         imported,
         image_name=sources[0] if is_image(Path(sources[0])) else IMAGE_NAME,
-        each=[*(each or ()), *(["pair"] if pairs else ())],
+        kinds=[*(kinds or ()), *(["pair"] if pairs else ())],
         lose=lose or [],
         roll=roll,
         change=Wanted(reassign, decommission or [], add_brokers or [], set_config or []),
@@ -238,7 +238,7 @@ def _rehearsed(
     imported: "Imported",
     *,
     image_name: str,
-    each: Sequence[str],
+    kinds: Sequence[str],
     lose: Sequence[values.Losses],
     roll: bool,
     change: Wanted,
@@ -269,20 +269,20 @@ def _rehearsed(
         plan = _plan(image, change, number)
         if plan or change.settings:
             previewed = preview(rehearsal, plan) if plan else None
-            cases = list(dict.fromkeys(_cases(image, each, lose, only_rolled=roll)))
+            cases = list(dict.fromkeys(_cases(image, kinds, lose, only_rolled=roll)))
             runs = run_cases(cases, image, where.run(rehearsal, _spec(image, number)))
             unchanged = report_of(rehearsal, runs, [], image_name)
             image = previewed.after if previewed else image
             image = complete(with_settings(image, change.settings)).image
             rehearsal = Rehearsal(_spec(image, number), image)
-        cases = list(dict.fromkeys(_cases(image, each, lose, only_rolled=roll)))
+        cases = list(dict.fromkeys(_cases(image, kinds, lose, only_rolled=roll)))
     except (CaseError, ConfigError) as error:
         raise CommandError(ExitCode.USAGE, str(error).removesuffix(".")) from None
     run = where.run(rehearsal, _spec(image, number))
     with Progress("rehearsing", "trials", len(all_trials(cases, image))) as progress:
         runs = run_cases(cases, image, run, progress)
     rolled = roll_nodes(rehearsal) if roll else None
-    assumed = [str(each) for each in completed.assumed]
+    assumed = [str(assumption) for assumption in completed.assumed]
     return report_of(rehearsal, runs, assumed, image_name, rolled, previewed), unchanged
 
 
@@ -315,21 +315,21 @@ def _plan(image: "ClusterImage", change: Wanted, seed: int) -> "Plan":
 
 
 def _cases(
-    image: "ClusterImage", each: Sequence[str], lose: Sequence[values.Losses], *, only_rolled: bool
+    image: "ClusterImage", kinds: Sequence[str], lose: Sequence[values.Losses], *, only_rolled: bool
 ) -> Iterator["Case"]:
     from sessions.rehearsal import cases
 
-    kinds = {
+    cases_of = {
         "broker": cases.each_broker,
         "controller": cases.each_controller,
         "rack": cases.each_rack,
         "pair": cases.each_pair,
     }
-    chosen = each
-    if (not each or list(each) == ["pair"]) and not lose and not only_rolled:
-        chosen = ["broker", "controller", "rack", *each]
+    chosen = kinds
+    if (not kinds or list(kinds) == ["pair"]) and not lose and not only_rolled:
+        chosen = ["broker", "controller", "rack", *kinds]
     for kind in chosen:
-        yield from kinds[kind](image)
+        yield from cases_of[kind](image)
     for losses in lose:
         yield cases.together(image, losses)
 
@@ -373,13 +373,13 @@ def _tell_worse(report: "Report", before: dict[str, dict[str, list[str]]], *, as
     from commands.output.rehearsal import differences
     from sessions.rehearsal.baseline import worse
 
-    found = worse(report, before)
+    regressions = worse(report, before)
     if as_json:
-        streams.emit_json({"schema": 1, "worse": found, "safe": report.safe})
+        streams.emit_json({"schema": 1, "worse": regressions, "safe": report.safe})
     else:
-        lines = list(differences("worse", found)) or ["nothing became worse"]
+        lines = list(differences("worse", regressions)) or ["nothing became worse"]
         streams.emit("".join(f"{line}\n" for line in lines))
-    return ExitCode.FAILED if found else ExitCode.OK
+    return ExitCode.FAILED if regressions else ExitCode.OK
 
 
 def _write_page(report: "Report", path: Path, sources: Sequence[str]) -> None:

@@ -71,14 +71,14 @@ def list_scenarios(
     if markdown:
         raise CommandError(ExitCode.USAGE, "'--markdown' is for '--documents'")
     if as_json:
-        streams.emit_json([_plain(each) for each in library()])
+        streams.emit_json([_plain(scenario) for scenario in library()])
         return
     grids = []
-    for group in dict.fromkeys(each.group for each in library()):
+    for group in dict.fromkeys(scenario.group for scenario in library()):
         rows = [
-            (each.name, each.title, span(each.versions))
-            for each in library()
-            if each.group == group
+            (scenario.name, scenario.title, span(scenario.versions))
+            for scenario in library()
+            if scenario.group == group
         ]
         grids.append(Grid(group, ("NAME", "TITLE", "RELEASES"), list(rows)))
     streams.emit_tables(grids)
@@ -88,25 +88,25 @@ def _list_statements(as_json: bool, markdown: bool) -> None:
     from commands.library import documents
 
     if as_json:
-        streams.emit_json([_stated(each) for each in documents.statements()])
+        streams.emit_json([_stated(statement) for statement in documents.statements()])
     else:
         streams.emit(documents.page() if markdown else documents.listed())
 
 
-def _stated(each: "Stated") -> dict[str, object]:
+def _stated(statement: "Stated") -> dict[str, object]:
     return {
-        "number": each.number,
-        "row": each.row,
-        "statement": each.text,
+        "number": statement.number,
+        "row": statement.row,
+        "statement": statement.text,
         "scenarios": [
             {
                 "name": shown.scenario.name,
                 "versions": list(shown.scenario.versions),
                 "values": list(shown.values),
             }
-            for shown in each.shown
+            for shown in statement.shown
         ],
-        "kafka": list(each.differences),
+        "kafka": list(statement.differences),
     }
 
 
@@ -259,7 +259,7 @@ def span(versions: tuple[str, ...]) -> str:
     if versions[0] not in RECOMMENDED:
         return ", ".join(versions)
     within = RECOMMENDED[RECOMMENDED.index(versions[0]) : RECOMMENDED.index(versions[-1]) + 1]
-    missing = [each for each in within if each not in versions]
+    missing = [version for version in within if version not in versions]
     if len(versions) < len(missing) + 2:
         return ", ".join(versions)
     without = f", not {', '.join(missing)}" if missing else ""

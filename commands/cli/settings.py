@@ -58,29 +58,37 @@ def config(
     if example:
         streams.emit(example_file())
         return ExitCode.OK
-    found = configuration()
+    configured = configuration()
     rows = [
-        *((each.name, str(each.value), each.origin) for each in found.settings.values()),
-        *((f"keys.{id}", " ".join(keys), str(found.path)) for id, keys in found.keys.items()),
+        *(
+            (setting.name, str(setting.value), setting.origin)
+            for setting in configured.settings.values()
+        ),
+        *(
+            (f"keys.{id}", " ".join(keys), str(configured.path))
+            for id, keys in configured.keys.items()
+        ),
     ]
     if as_json:
         listed = [
-            {"name": each.name, "value": each.value, "origin": each.origin}
-            for each in found.settings.values()
+            {"name": setting.name, "value": setting.value, "origin": setting.origin}
+            for setting in configured.settings.values()
         ]
         document = {
-            "file": str(found.path),
+            "file": str(configured.path),
             "settings": listed,
-            "keys": found.keys,
-            "problems": found.problems,
+            "keys": configured.keys,
+            "problems": configured.problems,
         }
         streams.emit_json(document)
     else:
         streams.emit(as_text([Grid("config", ("SETTING", "VALUE", "ORIGIN"), list(rows))]))
-        streams.narrate(f"file: {found.path}{'' if found.path.exists() else ' (not there)'}")
-    for problem in found.problems:
+        streams.narrate(
+            f"file: {configured.path}{'' if configured.path.exists() else ' (not there)'}"
+        )
+    for problem in configured.problems:
         streams.narrate(problem)
-    return ExitCode.USAGE if found.problems else ExitCode.OK
+    return ExitCode.USAGE if configured.problems else ExitCode.OK
 
 
 def settings(

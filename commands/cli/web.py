@@ -90,7 +90,7 @@ def web(
         options = ClusterOptions(version=version, mode=mode, seed=seed, config=config).words()
         script_shown(Path(target) if target else None, named(variables), options)
         arguments = ["console", *([target] if target else []), *given, *options]
-        arguments += [f"--set={each.name}={each.value}" for each in variables or ()]
+        arguments += [f"--set={variable.name}={variable.value}" for variable in variables or ()]
         arguments += [] if allow_changes else ["--read-only"]
     server = ConsoleServer(shlex.join(page_command(arguments)), LOOPBACK, port, "tidegauge")
     manner = "statements are taken" if allow_changes else "READ-ONLY"

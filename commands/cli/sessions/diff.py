@@ -36,12 +36,12 @@ def diff(
     from sessions.playback.diff import compare
 
     with opened(first) as one, opened(second) as other:
-        found = compare(one, other)
+        comparison = compare(one, other)
         damaged = one.damage or other.damage
     if as_json:
-        streams.emit_json(session_diff.as_plain(found))
+        streams.emit_json(session_diff.as_plain(comparison))
     else:
-        streams.emit_tables(session_diff.told(found))
-    if not found.same:
+        streams.emit_tables(session_diff.told(comparison))
+    if not comparison.same:
         return ExitCode.FAILED
     return ExitCode.BAD_SESSION if damaged else ExitCode.OK

@@ -72,10 +72,10 @@ def why(
     if as_json and subject:
         streams.emit_json(answers[0].plain())
     elif as_json:
-        streams.emit_json([each.plain() for each in answers])
+        streams.emit_json([answer.plain() for answer in answers])
     elif subject:
         streams.emit("".join(f"{line}\n" for line in answers[0].lines()))
     else:
-        lines = [each.headline for each in answers] or ["every partition is healthy"]
+        lines = [answer.headline for answer in answers] or ["every partition is healthy"]
         streams.emit("".join(f"{line}\n" for line in lines))
     return ExitCode.OK
