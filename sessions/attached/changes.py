@@ -92,18 +92,20 @@ class Changes:
     def _controllers(self, before: ClusterImage, now: ClusterImage) -> None:
         if now.quorum is not None and now.quorum != before.quorum:
             known = before.quorum
-            states = {each.id: each.up for each in known.controllers} if known else {}
+            states = (
+                {controller.id: controller.up for controller in known.controllers} if known else {}
+            )
             leader, epoch = now.quorum.leader, now.quorum.epoch or 0
             is_other = known is None or (known.leader, known.epoch) != (leader, now.quorum.epoch)
-            for each in now.quorum.controllers:
-                if each.up is not None and each.up is not states.get(each.id):
-                    word = "running" if each.up else "stopped"
-                    self._tell(events.ControllerStateChanged, each.id, word)
+            for controller in now.quorum.controllers:
+                if controller.up is not None and controller.up is not states.get(controller.id):
+                    word = "running" if controller.up else "stopped"
+                    self._tell(events.ControllerStateChanged, controller.id, word)
             if is_other and leader is not None:
-                for each in now.quorum.controllers:
-                    if each.id != leader and each.up is not False:
+                for controller in now.quorum.controllers:
+                    if controller.id != leader and controller.up is not False:
                         role = events.QuorumRoleChanged
-                        self._tell(role, each.id, "follower", epoch, leader)
+                        self._tell(role, controller.id, "follower", epoch, leader)
                 if leader != NO_LEADER:
                     self._tell(events.QuorumRoleChanged, leader, "leader", epoch, leader)
                 self._applied = {}
@@ -153,7 +155,7 @@ class Changes:
         Only what has an effect on replication is told.
         """
         static = [broker.static_configs for broker in image.brokers if broker.static_configs]
-        counts = Counter(pair for each in static for pair in each.items())
+        counts = Counter(pair for settings in static for pair in settings.items())
         common = {key: value for (key, value), count in counts.items() if count == len(static)}
         common |= image.configs or {}
         return {key: common[key] for key in sorted(common) if key in self._settings}
@@ -193,7 +195,7 @@ class Changes:
     def _topic(
         self, before: Topic | None, now: Topic, was: ClusterImage, image: ClusterImage
     ) -> None:
-        assigned = [list(each.replicas) for each in now.partitions]
+        assigned = [list(partition.replicas) for partition in now.partitions]
         if before is None:
             self._tell(events.TopicCreated, now.name, assigned, now.configs or {})
         else:
@@ -202,7 +204,11 @@ class Changes:
                 self._tell(events.PartitionsAdded, now.name, first, assigned[first:])
             if before.configs != now.configs:
                 self._config_changes("topic", now.name, before.configs or {}, now.configs or {})
-        known = {} if before is None else {each.partition: each for each in before.partitions}
+        known = (
+            {}
+            if before is None
+            else {partition.partition: partition for partition in before.partitions}
+        )
         alive = _Alive(_alive(image), _alive(image) - _alive(was))
         for partition in now.partitions:
             earlier = known.get(partition.partition)
@@ -321,11 +327,14 @@ class Changes:
         for member in old.keys() - new.keys():
             name = old[member].client_id or member
             self._tell(events.MemberLeft, now.id, broker, name, member, "no longer a member")
-        offsets = {f"{each.topic}-{each.partition}": each.offset for each in was.offsets}
-        for each in now.offsets:
-            tp = f"{each.topic}-{each.partition}"
-            if each.offset is not None and offsets.pop(tp, None) != each.offset:
-                self._tell(events.OffsetCommitted, now.id, tp, broker, each.offset)
+        offsets = {
+            f"{committed.topic}-{committed.partition}": committed.offset
+            for committed in was.offsets
+        }
+        for committed in now.offsets:
+            tp = f"{committed.topic}-{committed.partition}"
+            if committed.offset is not None and offsets.pop(tp, None) != committed.offset:
+                self._tell(events.OffsetCommitted, now.id, tp, broker, committed.offset)
             offsets.pop(tp, None)
         for tp, offset in offsets.items():
             self._tell(events.OffsetExpired, now.id, tp, broker, offset or 0)

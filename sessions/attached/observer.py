@@ -272,7 +272,7 @@ class Observer:
         told = self._news(CLUSTER, self._node, CLUSTER, request)
         if told is not None:
             self._changed = True
-            self._fenced = {each.broker_id: each for each in told.brokers if each.is_fenced}
+            self._fenced = {broker.broker_id: broker for broker in told.brokers if broker.is_fenced}
 
     def _ask_quorum(self) -> None:
         if not self.is_kraft:
@@ -286,9 +286,9 @@ class Observer:
             return
         partition = told.topics[0].partitions[0]
         self.log_ends = {
-            each.replica_id: each.log_end_offset
-            for each in (*partition.current_voters, *partition.observers)
-            if each.log_end_offset >= 0
+            replica.replica_id: replica.log_end_offset
+            for replica in (*partition.current_voters, *partition.observers)
+            if replica.log_end_offset >= 0
         }
         quorum = _quorum(partition, told.nodes)
         if self._quorum is None or replace(quorum, offset=self._quorum.offset) != self._quorum:
@@ -306,21 +306,24 @@ class Observer:
             return
         if told is not None:
             self._moving = {
-                (topic.name, each.partition_index): (each.adding_replicas, each.removing_replicas)
+                (topic.name, partition.partition_index): (
+                    partition.adding_replicas,
+                    partition.removing_replicas,
+                )
                 for topic in told.topics
-                for each in topic.partitions
+                for partition in topic.partitions
             }
         moving = self._moving
         nothing: tuple[Sequence[int], Sequence[int]] = ((), ())
         self._update(
-            lambda topic, each: (
+            lambda topic, partition: (
                 replace(
-                    each,
-                    adding=tuple(moving.get((topic, each.partition), nothing)[0]),
-                    removing=tuple(moving.get((topic, each.partition), nothing)[1]),
+                    partition,
+                    adding=tuple(moving.get((topic, partition.partition), nothing)[0]),
+                    removing=tuple(moving.get((topic, partition.partition), nothing)[1]),
                 )
-                if (topic, each.partition) in moving or each.adding or each.removing
-                else each
+                if (topic, partition.partition) in moving or partition.adding or partition.removing
+                else partition
             )
         )
 
@@ -335,27 +338,29 @@ class Observer:
             frame = self.client.ask(self._node, TOPIC_PARTITIONS, request)
             told = self.client.decode(TOPIC_PARTITIONS, frame)
             for topic in told.topics:
-                for each in topic.partitions:
-                    elrs[topic.name, each.partition_index] = (
-                        each.eligible_leader_replicas or (),
-                        each.last_known_elr or (),
+                for partition in topic.partitions:
+                    elrs[topic.name, partition.partition_index] = (
+                        partition.eligible_leader_replicas or (),
+                        partition.last_known_elr or (),
                     )
             if told.next_cursor is None or told.next_cursor == cursor:
                 break
             cursor = told.next_cursor
 
-        def with_elr(topic: str, each: Partition) -> Partition:
-            known = elrs.get((topic, each.partition))
-            if known is None or (each.elr, each.last_known_elr) == tuple(map(tuple, known)):
-                return each
-            return replace(each, elr=tuple(known[0]), last_known_elr=tuple(known[1]))
+        def with_elr(topic: str, partition: Partition) -> Partition:
+            known = elrs.get((topic, partition.partition))
+            if known is None or (partition.elr, partition.last_known_elr) == tuple(
+                map(tuple, known)
+            ):
+                return partition
+            return replace(partition, elr=tuple(known[0]), last_known_elr=tuple(known[1]))
 
         self._update(with_elr)
 
     def _update(self, change: Callable[[str, Partition], Partition]) -> None:
         """Change partitions; those that are returned as they are, and their topics, stay."""
         for name, topic in self._topics.items():
-            partitions = tuple([change(name, each) for each in topic.partitions])
+            partitions = tuple([change(name, partition) for partition in topic.partitions])
             if any(a is not b for a, b in zip(partitions, topic.partitions, strict=True)):
                 self._topics[name] = replace(topic, partitions=partitions)
                 self._changed = True
@@ -367,12 +372,14 @@ class Observer:
         if self._placed:
             self._placed = False
             self._offset_requests.clear()
-            self._seen = {place: each for place, each in self._seen.items() if place == METADATA}
+            self._seen = {place: seen for place, seen in self._seen.items() if place == METADATA}
             led: dict[int, dict[str, list[int]]] = {}
             for name, topic in self._topics.items():
-                for each in topic.partitions:
-                    if each.leader is not None and each.leader != NO_LEADER:
-                        led.setdefault(each.leader, {}).setdefault(name, []).append(each.partition)
+                for partition in topic.partitions:
+                    if partition.leader is not None and partition.leader != NO_LEADER:
+                        led.setdefault(partition.leader, {}).setdefault(name, []).append(
+                            partition.partition
+                        )
             for broker, topics in led.items():
                 for kind in (LATEST, EARLIEST):
                     asked = [
@@ -388,7 +395,7 @@ class Observer:
 
     def _offsets(self, timestamp: int) -> dict[str, dict[int, int]]:
         """The offsets that have become others, by topic and partition."""
-        found: dict[str, dict[int, int]] = {}
+        offsets: dict[str, dict[int, int]] = {}
         failures = []
         for broker, request in self._requests_of(timestamp).items():
             try:
@@ -397,31 +404,35 @@ class Observer:
                 failures.append(f"broker {broker}: {error}")
                 continue
             for topic in () if told is None else told.topics:
-                numbered = found.setdefault(topic.name, {})
-                for each in topic.partitions:
-                    offset = each.old_style_offsets[0] if each.old_style_offsets else each.offset
-                    if not each.error_code and offset >= 0:
-                        numbered[each.partition_index] = offset
-        if found:
-            self._take_offsets(found, timestamp)
+                numbered = offsets.setdefault(topic.name, {})
+                for partition in topic.partitions:
+                    offset = (
+                        partition.old_style_offsets[0]
+                        if partition.old_style_offsets
+                        else partition.offset
+                    )
+                    if not partition.error_code and offset >= 0:
+                        numbered[partition.partition_index] = offset
+        if offsets:
+            self._take_offsets(offsets, timestamp)
         if failures:
             raise NoAnswerError(failures[0])
-        return found
+        return offsets
 
-    def _take_offsets(self, found: Mapping[str, Mapping[int, int]], timestamp: int) -> None:
-        for name, numbered in found.items():
+    def _take_offsets(self, offsets: Mapping[str, Mapping[int, int]], timestamp: int) -> None:
+        for name, numbered in offsets.items():
             topic = self._topics.get(name)
             if topic is None:
                 continue
             partitions = list(topic.partitions)
-            for at, each in enumerate(partitions):
-                offset = numbered.get(each.partition)
+            for at, partition in enumerate(partitions):
+                offset = numbered.get(partition.partition)
                 if offset is None:
                     continue
-                if timestamp == EARLIEST and offset != each.log_start:
-                    partitions[at] = replace(each, log_start=offset)
-                elif timestamp == LATEST and offset != each.log_end:
-                    partitions[at] = replace(each, log_end=offset, high_watermark=offset)
+                if timestamp == EARLIEST and offset != partition.log_start:
+                    partitions[at] = replace(partition, log_start=offset)
+                elif timestamp == LATEST and offset != partition.log_end:
+                    partitions[at] = replace(partition, log_end=offset, high_watermark=offset)
             if any(a is not b for a, b in zip(partitions, topic.partitions, strict=True)):
                 self._topics[name] = replace(topic, partitions=tuple(partitions))
                 self._changed = True
@@ -451,19 +462,19 @@ class Observer:
 
     def _take_sizes(self, broker: int, directories: Sequence[Any]) -> None:
         self._changed = True
-        self._log_dirs[broker] = tuple(sorted(each.log_dir for each in directories))
+        self._log_dirs[broker] = tuple(sorted(directory.log_dir for directory in directories))
         logs: dict[Key, list[ReplicaLog]] = {}
         for directory in directories:
             for topic in directory.topics:
-                for each in topic.partitions:
+                for partition in topic.partitions:
                     log = ReplicaLog(
                         broker,
-                        size=each.partition_size,
-                        lag=each.offset_lag,
+                        size=partition.partition_size,
+                        lag=partition.offset_lag,
                         log_dir=directory.log_dir,
-                        future=each.is_future_key,
+                        future=partition.is_future_key,
                     )
-                    logs.setdefault((topic.name, each.partition_index), []).append(log)
+                    logs.setdefault((topic.name, partition.partition_index), []).append(log)
 
         def with_logs(topic: str, partition: Partition) -> Partition:
             own = logs.get((topic, partition.partition), [])
@@ -489,8 +500,8 @@ class Observer:
             except NoAnswerError as error:
                 failures.append(f"broker {broker}: {error}")
                 continue
-            listed |= {each.group_id: each for each in groups_there}
-            by_broker[broker] = sorted(each.group_id for each in groups_there)
+            listed |= {group.group_id: group for group in groups_there}
+            by_broker[broker] = sorted(group.group_id for group in groups_there)
         groups: dict[str, Group] = {}
         for broker, names in by_broker.items():
             for start in range(0, len(names), GROUPS_AT_ONCE):
@@ -511,9 +522,9 @@ class Observer:
     def _groups_of(self, broker: int, names: Sequence[str]) -> Iterator[Group]:
         frame = self.client.ask(broker, DESCRIBE_GROUPS, DescribeGroupsRequest(list(names)))
         described = {
-            each.group_id: each
-            for each in self.client.decode(DESCRIBE_GROUPS, frame).groups
-            if not each.error_code
+            group.group_id: group
+            for group in self.client.decode(DESCRIBE_GROUPS, frame).groups
+            if not group.error_code
         }
         offsets = dict(self._committed(broker, names))
         for name in names:
@@ -524,12 +535,12 @@ class Observer:
                 coordinator=broker,
                 members=tuple(
                     Member(
-                        each.member_id,
-                        each.client_id,
-                        each.client_host.removeprefix("/"),
-                        each.group_instance_id,
+                        member.member_id,
+                        member.client_id,
+                        member.client_host.removeprefix("/"),
+                        member.group_instance_id,
                     )
-                    for each in (() if group is None else group.members)
+                    for member in (() if group is None else group.members)
                 ),
                 offsets=offsets.get(name, ()),
             )
@@ -565,11 +576,11 @@ class Observer:
         assigned = {
             broker
             for topic in self._topics.values()
-            for each in topic.partitions
-            for broker in each.replicas
+            for partition in topic.partitions
+            for broker in partition.replicas
         }
         voters = self._quorum.controllers if self._quorum is not None else ()
-        observers = self.log_ends.keys() - {each.id for each in voters}
+        observers = self.log_ends.keys() - {voter.id for voter in voters}
         known = {broker.id: broker for broker in self._image.brokers} if self._image else {}
         for number in sorted(
             self._alive.keys() | self._fenced.keys() | assigned | known.keys() | observers
@@ -596,17 +607,21 @@ def _topic(before: Topic | None, told: MetadataResponseTopic) -> Topic:
     topic_id = uuid_text(told.topic_id)
     if before is not None and before.id != topic_id:
         before = None  # deleted and made again
-    known = {} if before is None else {each.partition: each for each in before.partitions}
+    known = (
+        {}
+        if before is None
+        else {partition.partition: partition for partition in before.partitions}
+    )
     partitions = (
-        _partition(known.get(each.partition_index), each)
-        for each in sorted(told.partitions, key=lambda each: each.partition_index)
+        _partition(known.get(partition.partition_index), partition)
+        for partition in sorted(told.partitions, key=lambda partition: partition.partition_index)
     )
     base = before or Topic(told.name, id=topic_id)
     return replace(base, partitions=tuple(partitions))
 
 
 def _leaders(topic: Topic) -> list[int | None]:
-    return [each.leader for each in topic.partitions]
+    return [partition.leader for partition in topic.partitions]
 
 
 def _partition(before: Partition | None, told: MetadataResponsePartition) -> Partition:
@@ -628,7 +643,7 @@ def _partition(before: Partition | None, told: MetadataResponsePartition) -> Par
 
 def _quorum(partition: Any, nodes: Sequence[Any]) -> Quorum:  # noqa: ANN401 - PartitionData
     endpoints = {node.node_id: node.listeners[0] for node in nodes if node.listeners}
-    newest_ms = max((each.last_fetch_timestamp for each in partition.current_voters), default=-1)
+    newest_ms = max((voter.last_fetch_timestamp for voter in partition.current_voters), default=-1)
 
     def controller(told: Any) -> Controller:  # noqa: ANN401 - a voter
         end = endpoints.get(told.replica_id)
@@ -651,8 +666,8 @@ def _quorum(partition: Any, nodes: Sequence[Any]) -> Quorum:  # noqa: ANN401 - P
         epoch=partition.leader_epoch,
         offset=partition.high_watermark - 1,
         controllers=tuple(
-            controller(each)
-            for each in sorted(partition.current_voters, key=lambda voter: voter.replica_id)
+            controller(voter)
+            for voter in sorted(partition.current_voters, key=lambda voter: voter.replica_id)
         ),
     )
 
@@ -663,15 +678,15 @@ def _offsets_in(topics: Sequence[Any]) -> tuple[CommittedOffset, ...]:
             (
                 CommittedOffset(
                     topic.name,
-                    each.partition_index,
-                    each.committed_offset,
-                    leader_epoch=each.committed_leader_epoch
-                    if each.committed_leader_epoch >= 0
+                    partition.partition_index,
+                    partition.committed_offset,
+                    leader_epoch=partition.committed_leader_epoch
+                    if partition.committed_leader_epoch >= 0
                     else None,
                 )
                 for topic in topics
-                for each in topic.partitions
-                if each.committed_offset >= 0 and not each.error_code
+                for partition in topic.partitions
+                if partition.committed_offset >= 0 and not partition.error_code
             ),
             key=lambda offset: (offset.topic, offset.partition),
         )

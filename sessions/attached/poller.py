@@ -67,12 +67,10 @@ class Poller:
 
     @property
     def began_us(self) -> int:
-        """When it began."""
         return self._began_us
 
     @property
     def now_us(self) -> int:
-        """The time now."""
         return self._began_us + int((monotonic() - self._began) * US_PER_SECOND)
 
     @property
@@ -93,9 +91,9 @@ class Poller:
     def news(self) -> list[Event]:
         """Return the events since the last call."""
         with self._lock:
-            found = list(self._news)
+            news = list(self._news)
             self._news.clear()
-        return found
+        return news
 
     def close(self) -> None:
         """Look no more."""
@@ -130,7 +128,7 @@ class Poller:
     def _take_look(self) -> None:
         observer = self._observer
         now_us = self.now_us
-        found = self._changes.look(observer.image, observer.log_ends, self.release, now_us)
+        news = self._changes.look(observer.image, observer.log_ends, self.release, now_us)
         with self._lock:
-            self._news.extend(found)
+            self._news.extend(news)
             self.looked_us = now_us
