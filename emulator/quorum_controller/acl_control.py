@@ -48,13 +48,13 @@ def delete_acls(
     """Delete the entries that match filters; each filter is answered with all that it matches."""
     gone: dict[str, None] = {}
     answers = []
-    for wanted in filters:
-        if reason := why_no_filter(wanted):
+    for acl_filter in filters:
+        if reason := why_no_filter(acl_filter):
             answers.append((ApiError("INVALID_REQUEST", reason), list[Acl]()))
             continue
-        found = {key: acl for key, acl in context.image.acls.items() if acl.matches(wanted)}
-        gone |= dict.fromkeys(found)
-        answers.append((ApiError(), list(found.values())))
+        matching = {key: acl for key, acl in context.image.acls.items() if acl.matches(acl_filter)}
+        gone |= dict.fromkeys(matching)
+        answers.append((ApiError(), list(matching.values())))
     records: list[AnyRecord] = [RemoveAccessControlEntryRecord(key) for key in gone]
     return Result(records, answers, is_atomic=True)
 
@@ -76,12 +76,19 @@ def why_invalid(acl: Acl) -> str:
     return "" if acl.resource_name else "Resource name should not be empty"
 
 
-def why_no_filter(wanted: Acl) -> str:
+def why_no_filter(acl_filter: Acl) -> str:
     """Return why a filter is not valid, in Kafka's words; empty if it is."""
     kinds = (ANY, MATCH, LITERAL, PREFIXED)
-    if wanted.resource_type not in (ANY, *RESOURCE_TYPES) or wanted.pattern_type not in kinds:
+    if (
+        acl_filter.resource_type not in (ANY, *RESOURCE_TYPES)
+        or acl_filter.pattern_type not in kinds
+    ):
         return "Unknown patternFilter."
-    if wanted.operation not in (ANY, *OPERATIONS) or wanted.permission not in (ANY, DENY, ALLOW):
+    if acl_filter.operation not in (ANY, *OPERATIONS) or acl_filter.permission not in (
+        ANY,
+        DENY,
+        ALLOW,
+    ):
         return "Unknown entryFilter."
     return ""
 

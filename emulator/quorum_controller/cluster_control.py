@@ -195,10 +195,10 @@ def maybe_fence_one_stale_broker(context: Context, now_us: int) -> Result[bool]:
     broker is fenced again.
     """
     heartbeats = context.state.heartbeats
-    found = heartbeats.expired(now_us)
-    if found is None:
+    expired = heartbeats.expired(now_us)
+    if expired is None:
         return Result([], False)
-    broker, epoch = found
+    broker, epoch = expired
     if epoch is not None:
         heartbeats.forget_session(broker, epoch)
         registration = context.image.brokers.get(broker)

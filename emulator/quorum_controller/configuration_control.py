@@ -60,7 +60,7 @@ def incremental_alter_configs(
 
 
 def legacy_alter_configs(
-    context: Context, wanted: Mapping[ConfigResource, Mapping[str, str | None]]
+    context: Context, configs: Mapping[ConfigResource, Mapping[str, str | None]]
 ) -> Result[dict[ConfigResource, ApiError]]:
     """Replace configurations: those that are not named are removed (AlterConfigs, KIP-133)."""
     changes = {
@@ -72,7 +72,7 @@ def legacy_alter_configs(
                 if name not in values
             },
         }
-        for resource, values in wanted.items()
+        for resource, values in configs.items()
     }
     return incremental_alter_configs(context, changes)
 
@@ -183,8 +183,8 @@ def _with_cleared_elrs(context: Context, records: list[AnyRecord]) -> list[AnyRe
     return [
         *records,
         *(
-            ClearElrRecord(each.resource_name if each.resource_type == TOPIC_RESOURCE else "")
-            for each in records
-            if isinstance(each, ConfigRecord) and each.name == MIN_INSYNC_REPLICAS
+            ClearElrRecord(record.resource_name if record.resource_type == TOPIC_RESOURCE else "")
+            for record in records
+            if isinstance(record, ConfigRecord) and record.name == MIN_INSYNC_REPLICAS
         ),
     ]

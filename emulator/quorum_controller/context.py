@@ -30,7 +30,7 @@ class Context(Struct):
 
     def active_brokers(self) -> set[int]:
         """The brokers that may become leaders: unfenced and not in controlled shutdown."""
-        return {each.id for each in self.image.brokers.values() if each.is_active}
+        return {broker.id for broker in self.image.brokers.values() if broker.is_active}
 
     def check_broker_epoch(self, broker: int, epoch: int) -> BrokerRegistration:
         """Return a broker's registration.
@@ -82,8 +82,8 @@ class Context(Struct):
     def _min_isr(self, topic: TopicImage) -> int:
         """min.insync.replicas, limited to the replication factor."""
         value = self._topic_config(topic.name, MIN_INSYNC_REPLICAS)
-        wanted = self.settings.min_insync_replicas if value is None else int(value)
-        return min(wanted, len(topic.partitions[0].replicas))
+        min_isr = self.settings.min_insync_replicas if value is None else int(value)
+        return min(min_isr, len(topic.partitions[0].replicas))
 
     def _topic_config(self, topic: str, name: str) -> str | None:
         """A topic's value, the controller's dynamic value, or the cluster-wide default."""

@@ -29,10 +29,10 @@ def elect_leaders(
     """
     records: list[AnyRecord] = []
     response = {}
-    wanted = partitions
+    keys = partitions
     if partitions is None:
-        wanted = [(topic.name, number) for topic, number, _ in context.image.partitions()]
-    for key in wanted or ():
+        keys = [(topic.name, number) for topic, number, _ in context.image.partitions()]
+    for key in keys or ():
         try:
             records.append(_elect(context, election, key))
         except ApiException as refused:
@@ -78,8 +78,8 @@ def maybe_balance_partition_leaders(context: Context) -> Result[bool]:
     return Result(records, len(records) >= MAX_ELECTIONS_PER_IMBALANCE)
 
 
-def _elect(context: Context, election: Election, wanted: TopicPartition) -> PartitionChangeRecord:
-    name, number = wanted
+def _elect(context: Context, election: Election, key: TopicPartition) -> PartitionChangeRecord:
+    name, number = key
     topic = context.topic(name)
     partition = topic.partitions.get(number)
     if partition is None:

@@ -139,7 +139,7 @@ def update_features(
 
 
 def _check_supported(release: str, name: str, level: int) -> None:
-    known = {each.name: each.highest for each in supported_features(release).values()}
+    known = {feature.name: feature.highest for feature in supported_features(release).values()}
     known[METADATA_VERSION] = latest_level(release)
     if name not in known:
         near = get_close_matches(name, known, 1)
@@ -156,7 +156,7 @@ def _check_direction(name: str, now: int, level: int, upgrade_type: UpgradeType)
     if level > now and upgrade_type is not UpgradeType.UPGRADE:
         raise _refused(f"{name} is {now}; {level} is no downgrade.")
     if name == METADATA_VERSION and level < now:
-        lost = [each for each in range(level + 1, now + 1) if each in _METADATA_CHANGED]
+        lost = [passed for passed in range(level + 1, now + 1) if passed in _METADATA_CHANGED]
         if lost:
             raise _refused(
                 f"metadata.version {name_of(lost[0])} brought records that"

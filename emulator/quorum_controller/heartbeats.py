@@ -163,9 +163,9 @@ class BrokerHeartbeats(Struct):
         """The lowest metadata offset of all active brokers; None if there are none."""
         return min(
             (
-                each.metadata_offset
-                for each in self.brokers.values()
-                if not each.fenced and not each.is_shutting_down
+                broker.metadata_offset
+                for broker in self.brokers.values()
+                if not broker.fenced and not broker.is_shutting_down
             ),
             default=None,
         )
@@ -205,9 +205,9 @@ class BrokerHeartbeats(Struct):
                 for epoch, heard_us in times.items()
             ]
         return [
-            (each.last_contact_us, each.id, None)
-            for each in self.brokers.values()
-            if not each.fenced
+            (broker.last_contact_us, broker.id, None)
+            for broker in self.brokers.values()
+            if not broker.fenced
         ]
 
 

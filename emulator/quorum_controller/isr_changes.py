@@ -119,7 +119,7 @@ def _changes(
     unclean_shutdown: int | None = None,
 ) -> list[AnyRecord]:
     """Elect leaders where needed among ``acceptable`` brokers, with ``remove`` not in the ISR."""
-    found: list[AnyRecord] = []
+    records: list[AnyRecord] = []
     topic: TopicImage | None = None
     rules = ElectionRules()
     election = Election.ONLINE
@@ -136,9 +136,9 @@ def _changes(
             context.image.brokers,
             rules,
             election,
-            target_isr=tuple(each for each in partition.isr if each != remove),
+            target_isr=tuple(member for member in partition.isr if member != remove),
             unclean_shutdown=unclean_shutdown,
         ).build(key)
         if record is not None:
-            found.append(record)
-    return found
+            records.append(record)
+    return records

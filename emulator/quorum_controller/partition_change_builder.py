@@ -103,7 +103,7 @@ class PartitionChangeBuilder(Struct):
             # The data of other replicas is ignored from now on. This can lose records.
             isr, elr = (leader,), ()
         elif leader in elr:
-            isr, elr = (leader,), tuple(each for each in elr if each != leader)
+            isr, elr = (leader,), tuple(member for member in elr if member != leader)
         changes_isr = is_unclean or (isr != partition.isr and (bool(isr) or self.rules.elr_enabled))
         new_isr = isr if changes_isr else None
         if leader == NO_LEADER_CHANGE and self._needs_new_epoch(replicas, isr, new_isr):
@@ -195,8 +195,8 @@ class PartitionChangeBuilder(Struct):
         """The directories of the replicas: added ones are in their brokers' own."""
         if self.directory is None and replicas == self.partition.replicas:
             return self.partition.directories
-        found = tuple(self._directory(replica) for replica in replicas)
-        return found if any(found) else ()
+        directories = tuple(self._directory(replica) for replica in replicas)
+        return directories if any(directories) else ()
 
     def _directory(self, replica: int) -> int:
         if self.directory is not None and self.directory[0] == replica:

@@ -153,20 +153,20 @@ class QuorumController:
     # ---- topics
 
     def create_topics(
-        self, wanted: Sequence[topics.CreatableTopic], *, validate_only: bool = False
+        self, new_topics: Sequence[topics.CreatableTopic], *, validate_only: bool = False
     ) -> Result[dict[str, topics.CreatedTopic]]:
         return topics.create_topics(
-            self.context, wanted, self._random_below, validate_only=validate_only
+            self.context, new_topics, self._random_below, validate_only=validate_only
         )
 
     def delete_topics(self, names: Iterable[str]) -> Result[dict[str, ApiError]]:
         return topics.delete_topics(self.context, names)
 
     def create_partitions(
-        self, wanted: Iterable[topics.CreatePartitionsTopic]
+        self, additions: Iterable[topics.CreatePartitionsTopic]
     ) -> Result[dict[str, ApiError]]:
         """Add partitions to topics."""
-        return topics.create_partitions(self.context, wanted, self._random_below)
+        return topics.create_partitions(self.context, additions, self._random_below)
 
     def incremental_alter_configs(
         self,
@@ -177,10 +177,10 @@ class QuorumController:
 
     def legacy_alter_configs(
         self,
-        wanted: Mapping[configuration_control.ConfigResource, Mapping[str, str | None]],
+        configs: Mapping[configuration_control.ConfigResource, Mapping[str, str | None]],
     ) -> Result[dict[configuration_control.ConfigResource, ApiError]]:
         """Replace dynamic configurations."""
-        return configuration_control.legacy_alter_configs(self.context, wanted)
+        return configuration_control.legacy_alter_configs(self.context, configs)
 
     def create_acls(self, acls: Sequence[Acl]) -> Result[list[ApiError]]:
         """Create access control entries."""

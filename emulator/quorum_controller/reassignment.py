@@ -58,8 +58,8 @@ def complete(
     """Return replicas and ISR after the reassignment, or None if it is incomplete or absent."""
     if not removing and not adding:
         return None
-    target = tuple(each for each in replicas if each not in removing)
-    target_isr = tuple(each for each in isr if each not in removing)
+    target = tuple(replica for replica in replicas if replica not in removing)
+    target_isr = tuple(member for member in isr if member not in removing)
     if not target or (removing and not target_isr):
         return None
     needs_all = completion is Completion.ALL or (
@@ -75,6 +75,8 @@ def revert(partition: PartitionRegistration) -> Reverted:
 
     They keep the order of the target, so the preferred leader may differ from the original one.
     """
-    replicas = tuple(each for each in partition.replicas if each not in partition.adding_replicas)
-    isr = tuple(each for each in partition.isr if each not in partition.adding_replicas)
+    replicas = tuple(
+        replica for replica in partition.replicas if replica not in partition.adding_replicas
+    )
+    isr = tuple(member for member in partition.isr if member not in partition.adding_replicas)
     return Reverted(replicas, isr, unclean=False) if isr else Reverted(replicas, replicas[:1], True)

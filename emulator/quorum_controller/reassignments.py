@@ -49,12 +49,12 @@ def list_partition_reassignments(
 ) -> dict[TopicPartition, PartitionRegistration]:
     """Return the ongoing reassignments of these partitions; None means all."""
     if partitions is None:
-        found = {
+        ongoing = {
             (context.image.topics[topic_id].name, number): None
             for topic_id, numbers in context.state.partitions.reassigning.items()
             for number in numbers
         }
-        partitions = found
+        partitions = ongoing
     listed = {}
     for name, number in partitions:
         registration = context.image.partition(name, number)

@@ -83,13 +83,15 @@ class _Rack:
     """The brokers of one rack."""
 
     def __init__(self, brokers: list[UsableBroker], random_below: RandomBelow) -> None:
-        self.fenced = _BrokerList([each.id for each in brokers if each.fenced], random_below)
-        self.unfenced = _BrokerList([each.id for each in brokers if not each.fenced], random_below)
+        self.fenced = _BrokerList([broker.id for broker in brokers if broker.fenced], random_below)
+        self.unfenced = _BrokerList(
+            [broker.id for broker in brokers if not broker.fenced], random_below
+        )
 
     def next(self, turn: int) -> int | None:
         """Return the next broker, unfenced ones first."""
-        found = self.unfenced.next(turn)
-        return self.fenced.next(turn) if found is None else found
+        broker = self.unfenced.next(turn)
+        return self.fenced.next(turn) if broker is None else broker
 
     def shuffle(self, random_below: RandomBelow) -> None:
         self.fenced.shuffle(random_below)
@@ -101,11 +103,11 @@ class _RackList:
 
     def __init__(self, brokers: list[UsableBroker], random_below: RandomBelow) -> None:
         self.brokers = len(brokers)
-        self.unfenced = sum(not each.fenced for each in brokers)
+        self.unfenced = sum(not broker.fenced for broker in brokers)
         self._random_below = random_below
         in_rack: dict[str | None, list[UsableBroker]] = {}
-        for each in brokers:
-            in_rack.setdefault(each.rack, []).append(each)
+        for broker in brokers:
+            in_rack.setdefault(broker.rack, []).append(broker)
         self._racks = {name: _Rack(them, random_below) for name, them in in_rack.items()}
         self._names = sorted(in_rack, key=lambda name: (name is not None, name or ""))
         self._offset = random_below(len(self._names)) if self._names else 0

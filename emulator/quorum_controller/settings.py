@@ -47,7 +47,7 @@ class ReleaseRules(Struct, frozen=True):
     @staticmethod
     def of(release: Numbers) -> "ReleaseRules":
         """Return the rules of a release (``Profile.numbers``)."""
-        held = {each.name: each.holds_in(release) for each in KRAFT}
+        held = {rule.name: rule.holds_in(release) for rule in KRAFT}
         return ReleaseRules(**{name: held[name] for name in ReleaseRules.__struct_fields__})
 
     @property

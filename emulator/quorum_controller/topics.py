@@ -75,13 +75,13 @@ def create_topics(
         ApiException: POLICY_VIOLATION for more than 10,000 partitions, or records, in one request;
             INVALID_PARTITIONS if the cluster would have more than are emulated.
     """
-    wanted = sum(_partitions_wanted(context, topic) for topic in topics)
-    if wanted > MAX_RECORDS_PER_BATCH:
+    count = sum(_partitions_wanted(context, topic) for topic in topics)
+    if count > MAX_RECORDS_PER_BATCH:
         raise ApiException(
             "POLICY_VIOLATION",
-            f"{wanted} partitions in one request are too many: at most {MAX_RECORDS_PER_BATCH}.",
+            f"{count} partitions in one request are too many: at most {MAX_RECORDS_PER_BATCH}.",
         )
-    _check_room(context, wanted)
+    _check_room(context, count)
     records: list[AnyRecord] = []
     response: dict[str, CreatedTopic] = {}
     for topic in topics:
@@ -154,7 +154,7 @@ def check_manual_assignment(
         raise _bad_assignment("a partition needs a replica, and the list is empty")
     for broker in sorted(replicas):
         if broker not in context.image.brokers:
-            registered = ", ".join(str(each) for each in sorted(context.image.brokers))
+            registered = ", ".join(str(known) for known in sorted(context.image.brokers))
             raise _bad_assignment(f"broker {broker} is not registered; registered: {registered}")
         if replicas.count(broker) > 1:
             raise _bad_assignment(f"broker {broker} stands in it more than once")
@@ -265,35 +265,35 @@ def _placed(context: Context, topic: CreatableTopic, random_below: RandomBelow) 
 def usable_brokers(context: Context) -> list[UsableBroker]:
     """The brokers on which replicas may be placed: those that are not shutting down."""
     return [
-        UsableBroker(each.id, context.image.brokers[each.id].rack, each.fenced)
-        for _, each in sorted(context.state.heartbeats.brokers.items())
-        if not each.is_shutting_down and each.id in context.image.brokers
+        UsableBroker(heartbeat.id, context.image.brokers[heartbeat.id].rack, heartbeat.fenced)
+        for _, heartbeat in sorted(context.state.heartbeats.brokers.items())
+        if not heartbeat.is_shutting_down and heartbeat.id in context.image.brokers
     ]
 
 
 def _create_partitions(
-    context: Context, wanted: CreatePartitionsTopic, random_below: RandomBelow
+    context: Context, addition: CreatePartitionsTopic, random_below: RandomBelow
 ) -> list[AnyRecord]:
-    topic = context.topic(wanted.name)
+    topic = context.topic(addition.name)
     existing = len(topic.partitions)
-    additional = wanted.count - existing
+    additional = addition.count - existing
     if additional <= 0:
         raise ApiException(
             "INVALID_PARTITIONS",
-            f"Topic {wanted.name} has {existing} partition(s); the number can only grow.",
+            f"Topic {addition.name} has {existing} partition(s); the number can only grow.",
         )
     replication_factor = len(topic.partitions[0].replicas)
-    if wanted.assignments is None:
+    if addition.assignments is None:
         assignments = place(usable_brokers(context), additional, replication_factor, random_below)
     else:
-        if len(wanted.assignments) != additional:
+        if len(addition.assignments) != additional:
             raise _bad_assignment(
-                f"{additional} partition(s) are to be added, not {len(wanted.assignments)}"
+                f"{additional} partition(s) are to be added, not {len(addition.assignments)}"
             )
-        for replicas in wanted.assignments:
+        for replicas in addition.assignments:
             check_manual_assignment(context, replicas, replication_factor)
-        assignments = wanted.assignments
-    isrs = _active_replicas(context, assignments, manual=wanted.assignments is not None)
+        assignments = addition.assignments
+    isrs = _active_replicas(context, assignments, manual=addition.assignments is not None)
     return [
         _partition(context, existing + index, topic.id, replicas, isrs[index])
         for index, replicas in enumerate(assignments)

@@ -139,9 +139,9 @@ def match_other(attempt: Attempt) -> Match:
         raise NoRule(f"it removes what does not exist: {name}")
     if isinstance(message, wire.AccessControlEntryRecord):
         known = {
-            _binding(each)
-            for each in observed.others.values()
-            if isinstance(each, wire.AccessControlEntryRecord)
+            _binding(other)
+            for other in observed.others.values()
+            if isinstance(other, wire.AccessControlEntryRecord)
         }
         if before is not None or _binding(message) in known:
             raise NoRule("there is such an access control entry already")

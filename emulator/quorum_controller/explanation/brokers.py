@@ -82,12 +82,12 @@ def next_chance(attempt: Attempt, place: int) -> int:
 
 def _chance(attempt: Attempt, place: int, outcome: Outcome) -> int:
     expected = {
-        (each.topic_id, each.partition_id): in_any_order(each)
-        for each in outcome.records
-        if isinstance(each, PartitionChangeRecord)
+        (record.topic_id, record.partition_id): in_any_order(record)
+        for record in outcome.records
+        if isinstance(record, PartitionChangeRecord)
     }
     changes = [entry.record for entry in attempt.entries[:place]]
-    keys = [(each.topic_id, each.partition_id) for each in changes if _is_change(each)]
+    keys = [(change.topic_id, change.partition_id) for change in changes if _is_change(change)]
     last = {key: number for number, key in enumerate(keys)}
     chance, seen = 0, set()
     for number, (key, change) in enumerate(zip(keys, changes, strict=True)):
@@ -133,9 +133,9 @@ def match_partly(attempt: Attempt, place: int) -> Match | None:
             return _compared(attempt, opening, changed + 1, 0)
     closing = next(_closings(attempt, place), None)
     if closing is not None:
-        found = _compared(attempt, closing, place + 1, place)
-        if place == 0 or len(found.faults) <= place // 2:
-            return found
+        match = _compared(attempt, closing, place + 1, place)
+        if place == 0 or len(match.faults) <= place // 2:
+            return match
     early = _too_early(attempt, place)
     if early is None and place == 0:
         raise NoRule(_why_not(attempt))
@@ -181,9 +181,9 @@ def _following(attempt: Attempt, count: int) -> int:
 def _compared(attempt: Attempt, outcome: Outcome, count: int, place: int) -> Match:
     """Compare the first ``count`` records with an outcome; the one at ``place`` is the broker's."""
     expected = {
-        (each.topic_id, each.partition_id): in_any_order(each)
-        for each in outcome.records
-        if isinstance(each, PartitionChangeRecord)
+        (record.topic_id, record.partition_id): in_any_order(record)
+        for record in outcome.records
+        if isinstance(record, PartitionChangeRecord)
     }
     closing = attempt.entries[place].record
     assert isinstance(closing, ABOUT_BROKERS)
@@ -296,7 +296,7 @@ def _why_not_register(attempt: Attempt, place: int) -> str | None:
                 f"broker {broker} supports {feature.name} {feature.min_supported_version} to"
                 f" {feature.max_supported_version}, and it is {level}"
             )
-    numbers = {attempt.observed.directories.of(each) for each in message.log_dirs}
+    numbers = {attempt.observed.directories.of(log_dir) for log_dir in message.log_dirs}
     for other, directories in attempt.observed.broker_directories.items():
         if other != broker and numbers & set(directories):
             return f"broker {broker} has a log directory that broker {other} has registered"
@@ -324,10 +324,10 @@ def _too_early(attempt: Attempt, place: int) -> Match | None:
     known = attempt.context.image.brokers.get(record.broker_id)
     if known is None or not _has_session(attempt, known, place):
         return None
-    found = _compared(attempt, _fencing(attempt, known), place + 1, place)
-    if place and len(found.faults) > place // 2:
+    match = _compared(attempt, _fencing(attempt, known), place + 1, place)
+    if place and len(match.faults) > place // 2:
         return None
-    return replace(found, faults={**found.faults, place: _why_not(attempt, place)})
+    return replace(match, faults={**match.faults, place: _why_not(attempt, place)})
 
 
 def _has_session(attempt: Attempt, known: BrokerRegistration, place: int) -> bool:
@@ -368,7 +368,7 @@ def _offline(
 ) -> Iterator[Outcome]:
     observed, context, broker = attempt.observed, attempt.context, record.broker_id
     before = observed.broker_directories.get(broker, ())
-    online = {observed.directories.of(each) for each in message.log_dirs}
+    online = {observed.directories.of(log_dir) for log_dir in message.log_dirs}
     if not online < set(before):
         return
     failed = set(before) - online
@@ -402,9 +402,9 @@ def _why_not(attempt: Attempt, place: int = 0) -> str:
     record = entry.record
     match record:
         case RegisterBrokerRecord(broker_id=broker, broker_epoch=epoch):
-            found = _why_not_register(attempt, place)
-            if found is not None:
-                return found
+            why = _why_not_register(attempt, place)
+            if why is not None:
+                return why
             if epoch != first.offset and not _keeps_epoch(attempt, record):
                 return (
                     f"broker {broker} registers with the broker epoch {epoch}, and the offset of"

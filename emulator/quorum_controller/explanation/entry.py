@@ -77,15 +77,14 @@ class DirectoryNumbers(Struct):
         return DirectoryNumbers(dict(_RESERVED_IDS))
 
     def of(self, directory: bytes) -> int:
-        """Return the number of a directory."""
         return self.numbers.setdefault(directory, len(self.numbers) - len(_RESERVED_IDS) + 1)
 
     def all(self, directories: list[bytes] | None) -> tuple[int, ...] | None:
         """Return the numbers of replicas' directories; () if none is known, None if unchanged."""
         if directories is None:
             return None
-        found = tuple(map(self.of, directories))
-        return found if any(found) else ()
+        numbers = tuple(map(self.of, directories))
+        return numbers if any(numbers) else ()
 
     def default(self, directories: list[bytes]) -> int:
         """Return where a broker with these directories will have a new replica."""

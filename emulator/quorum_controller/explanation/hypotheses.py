@@ -29,12 +29,12 @@ class Hypothesis(Struct, frozen=True):
     @property
     def configuration(self) -> str:
         """The static configuration that differs from the default, as it is written."""
-        settings, found = self.settings, []
+        settings, parts = self.settings, []
         if settings.unclean_leader_election_enable:
-            found.append("unclean.leader.election.enable=true")
+            parts.append("unclean.leader.election.enable=true")
         if settings.zookeeper_metadata_migration_enable:
-            found.append("zookeeper.metadata.migration.enable=true")
-        return ", ".join(found)
+            parts.append("zookeeper.metadata.migration.enable=true")
+        return ", ".join(parts)
 
 
 def hypotheses(releases: Iterable[str], *, is_migrating: bool = False) -> list[Hypothesis]:
@@ -63,15 +63,15 @@ def releases_of_level(level: int) -> list[str]:
     For a level above all that are known, that is the newest release.
     """
     line = name_of(min(level, len(LEVELS))).split("-")[0]
-    return [each for each in reversed(RELEASES) if each.startswith(f"{line}.")]
+    return [release for release in reversed(RELEASES) if release.startswith(f"{line}.")]
 
 
 def releases_since_level(level: int) -> list[str]:
     """Return the releases of KRaft that know a metadata version, the newest first."""
     lines = dict.fromkeys(name.split("-")[0] for name in LEVELS[max(0, level - 1) :])
     return [
-        each
+        release
         for line in reversed(lines)
-        for each in reversed(RELEASES)
-        if each.startswith(f"{line}.") and numbers_of(each) >= (3, 3)
+        for release in reversed(RELEASES)
+        if release.startswith(f"{line}.") and numbers_of(release) >= (3, 3)
     ]

@@ -79,7 +79,6 @@ class ObservedController(Struct):
 
     @property
     def image(self) -> MetadataImage:
-        """The metadata image."""
         return self.state.image
 
     def context(self, hypothesis: Hypothesis) -> Context:
@@ -187,26 +186,33 @@ class ObservedController(Struct):
 
 def _levels(features: list[Any]) -> Levels:
     return {
-        each.name: (each.min_supported_version, each.max_supported_version) for each in features
+        feature.name: (feature.min_supported_version, feature.max_supported_version)
+        for feature in features
     }
 
 
 Key = tuple[object, ...]
 
 _OTHERS: Final[dict[type[Message], Callable[[Any], tuple[Key, object]]]] = {
-    wire.AccessControlEntryRecord: lambda each: (("acl", each.id), each),
-    wire.RemoveAccessControlEntryRecord: lambda each: (("acl", each.id), None),
-    wire.UserScramCredentialRecord: lambda each: (("scram", each.name, each.mechanism), each),
-    wire.RemoveUserScramCredentialRecord: lambda each: (("scram", each.name, each.mechanism), None),
-    wire.ClientQuotaRecord: lambda each: (
-        ("quota", _entity(each), each.key),
-        None if each.remove else each.value,
+    wire.AccessControlEntryRecord: lambda record: (("acl", record.id), record),
+    wire.RemoveAccessControlEntryRecord: lambda record: (("acl", record.id), None),
+    wire.UserScramCredentialRecord: lambda record: (
+        ("scram", record.name, record.mechanism),
+        record,
     ),
-    wire.DelegationTokenRecord: lambda each: (("token", each.token_id), each),
-    wire.RemoveDelegationTokenRecord: lambda each: (("token", each.token_id), None),
-    wire.ConfigRecord: lambda each: (
-        ("config", each.resource_type, each.resource_name, each.name),
-        each.value,
+    wire.RemoveUserScramCredentialRecord: lambda record: (
+        ("scram", record.name, record.mechanism),
+        None,
+    ),
+    wire.ClientQuotaRecord: lambda record: (
+        ("quota", _entity(record), record.key),
+        None if record.remove else record.value,
+    ),
+    wire.DelegationTokenRecord: lambda record: (("token", record.token_id), record),
+    wire.RemoveDelegationTokenRecord: lambda record: (("token", record.token_id), None),
+    wire.ConfigRecord: lambda record: (
+        ("config", record.resource_type, record.resource_name, record.name),
+        record.value,
     ),
 }
 
@@ -217,7 +223,7 @@ def other_of(message: Message) -> tuple[Key, object]:
 
 
 def _entity(quota: wire.ClientQuotaRecord) -> Key:
-    return tuple(sorted((each.entity_type, each.entity_name or "") for each in quota.entity))
+    return tuple(sorted((entity.entity_type, entity.entity_name or "") for entity in quota.entity))
 
 
 _NOTES: dict[type[Message], Any] = {

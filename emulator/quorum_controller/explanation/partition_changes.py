@@ -57,8 +57,8 @@ class Change:
     def is_one_of(self, records: list[AnyRecord]) -> bool:
         """Whether the rule's records are this one."""
         return any(
-            isinstance(each, PartitionChangeRecord) and in_any_order(each) == self.record
-            for each in records
+            isinstance(record, PartitionChangeRecord) and in_any_order(record) == self.record
+            for record in records
         )
 
 
@@ -113,12 +113,12 @@ def _alter_partition(change: Change) -> Outcomes:
 def _isr_change(change: Change, isr: tuple[int, ...]) -> str:
     partition = change.partition
     heard = change.attempt.observed.heard
-    added = [each for each in isr if each not in partition.isr]
-    removed = [each for each in partition.isr if each not in isr]
+    added = [broker for broker in isr if broker not in partition.isr]
+    removed = [broker for broker in partition.isr if broker not in isr]
     parts, since = [], []
     if added:
         parts.append(f"{broker_list(added)} caught up with it")
-        since = [heard[each] for each in added if each in heard]
+        since = [heard[broker] for broker in added if broker in heard]
     if removed:
         parts.append(f"{broker_list(removed)} did not catch up within replica.lag.time.max.ms")
     if not parts:
@@ -152,7 +152,7 @@ def _reassignment(change: Change) -> Outcomes:
     removing = record.removing_replicas
     if removing is None:
         removing = partition.removing_replicas
-    target = tuple(each for each in replicas if each not in removing)
+    target = tuple(replica for replica in replicas if replica not in removing)
     records = alter_partition_reassignments(change.context, {_named(change): target}).records
     yield f"an administrator reassigned it to {listed(target)}", records
 
@@ -193,7 +193,7 @@ def _departure(change: Change) -> Outcomes:
             context.image.brokers,
             context.election_rules(change.topic),
             Election.UNCLEAN if is_unclean else Election.ONLINE,
-            target_isr=tuple(each for each in partition.isr if each != broker),
+            target_isr=tuple(member for member in partition.isr if member != broker),
         ).build(change.key)
         yield because, [] if built is None else [built]
 
@@ -219,9 +219,9 @@ _RULES: tuple[tuple[Rule, Callable[[Change], Outcomes]], ...] = (
 def reason(change: Change) -> str:
     """Return why no rule makes a change: what is impossible in it, or that nothing causes it."""
     for check in (_impossible_replicas, _impossible_isr, _impossible_elr, _impossible_leader):
-        found = check(change)
-        if found is not None:
-            return found
+        why = check(change)
+        if why is not None:
+            return why
     partition = change.partition
     changes = ", ".join(
         f"{name} {listed(value) if isinstance(value, tuple) else value}"
@@ -247,7 +247,7 @@ def _impossible_replicas(change: Change) -> str | None:
         return None
     if len(set(replicas)) < len(replicas):
         return f"a replica stands twice in {listed(replicas)} of {change.name}"
-    unknown = [each for each in replicas if each not in change.context.image.brokers]
+    unknown = [replica for replica in replicas if replica not in change.context.image.brokers]
     if unknown:
         return f"{broker_list(unknown)} of the replicas of {change.name} is not registered"
     return None
@@ -260,7 +260,7 @@ def _impossible_isr(change: Change) -> str | None:
     after = change.partition.merge(change.record)
     if len(set(isr)) < len(isr):
         return f"a member stands twice in the ISR {listed(isr)} of {change.name}"
-    strangers = [each for each in isr if each not in after.replicas]
+    strangers = [member for member in isr if member not in after.replicas]
     if strangers:
         return (
             f"{broker_list(strangers)} in the ISR of {change.name} is none of its replicas"
@@ -278,7 +278,7 @@ def _impossible_elr(change: Change) -> str | None:
         return None
     if not change.context.image.elr_enabled:
         return f"{change.name} has an ELR, and eligible.leader.replicas.version is 0"
-    strangers = [each for each in elr if each not in (*partition.isr, *partition.elr)]
+    strangers = [member for member in elr if member not in (*partition.isr, *partition.elr)]
     if strangers:
         return (
             f"{broker_list(strangers)} enters the ELR of {change.name} and was in neither its ISR"

@@ -117,12 +117,12 @@ def match_configs(attempt: Attempt) -> Match:
             is_topic = record.resource_type == TOPIC_RESOURCE
             cleared.append(ClearElrRecord(record.resource_name if is_topic else ""))
         follows = attempt.entries[count : count + len(cleared)]
-        if cleared and [each.record for each in follows] == cleared:
+        if cleared and [entry.record for entry in follows] == cleared:
             break  # a request ends with these
     because = f"an administrator set {', '.join(dict.fromkeys(names))}"
     if cleared:
         follows = attempt.entries[count : count + len(cleared)]
-        if [each.record for each in follows] != cleared:
+        if [entry.record for entry in follows] != cleared:
             raise NoRule("min.insync.replicas changes, and the ELRs are not cleared (KIP-966)")
     return Match(count + len(cleared), Rule.CONFIGURATION, because)
 
@@ -187,15 +187,15 @@ def _configs(attempt: Attempt, topic: str, entries: Sequence[Entry]) -> int:
 
 
 def _partitions(entries: Sequence[Entry], topic_id: str) -> list[PartitionRecord]:
-    found: list[PartitionRecord] = []
+    partitions: list[PartitionRecord] = []
     for entry in entries:
         record = entry.record
         if not isinstance(record, PartitionRecord) or record.topic_id != topic_id:
             break
-        if found and record.partition_id != found[-1].partition_id + 1:
+        if partitions and record.partition_id != partitions[-1].partition_id + 1:
             break
-        found.append(record)
-    return found
+        partitions.append(record)
+    return partitions
 
 
 def _check_partitions(

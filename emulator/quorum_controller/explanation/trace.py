@@ -215,8 +215,8 @@ class Explainer:
             if at is None and not is_complete:
                 break
             closing = None if at is None or at == NOTHING else at - place
-            found = self._match(upcoming, closing)
-            match = Match(1, Rule.NO_OP, "", {0: found}) if isinstance(found, str) else found
+            answer = self._match(upcoming, closing)
+            match = Match(1, Rule.NO_OP, "", {0: answer}) if isinstance(answer, str) else answer
             yield from _told(upcoming[: match.count], match)
             tells_release = False
             for entry in upcoming[: match.count]:
@@ -316,14 +316,16 @@ class Explainer:
         if len(levels) == 1:
             releases = releases_of_level(levels[0])
         elif levels:
-            releases = [each for level in levels for each in releases_of_level(level)]
+            releases = [release for level in levels for release in releases_of_level(level)]
         else:
             releases = releases_since_level(observed.image.metadata_version)
-        found = hypotheses(releases, is_migrating=observed.zk_migration_state != 0)
+        candidates = hypotheses(releases, is_migrating=observed.zk_migration_state != 0)
         # The controllers of a cluster are likely to have the same patch release and configuration.
         known = self.hypothesis
-        found.sort(key=lambda each: (each.settings != known.settings, each != known))
-        self._hypotheses = found
+        candidates.sort(
+            key=lambda candidate: (candidate.settings != known.settings, candidate != known)
+        )
+        self._hypotheses = candidates
 
 
 def _supported_levels(observed: ObservedController) -> list[int]:
@@ -337,12 +339,12 @@ def _supported_levels(observed: ObservedController) -> list[int]:
         levels = observed.controller_levels[leader].get(METADATA_VERSION)
         if levels is not None:
             return [levels[1]]
-    found = {
+    newest = {
         levels[METADATA_VERSION][1]
         for levels in observed.broker_levels.values()
         if METADATA_VERSION in levels
     }
-    return sorted(found, reverse=True)
+    return sorted(newest, reverse=True)
 
 
 def _with_closing(attempt: Attempt, closing: int | None) -> Match | None:
@@ -374,16 +376,16 @@ def _about_broker(attempt: Attempt) -> Match | None:
     return match_opening(attempt) or match_closing(attempt, 0)
 
 
-def _told(found: Sequence[Entry], match: Match) -> Iterator[Explanation]:
+def _told(entries: Sequence[Entry], match: Match) -> Iterator[Explanation]:
     """The explanation of records; those that the rule does not write stand alone."""
     begin = 0
     for place in sorted(match.faults):
         if place > begin:
-            yield _explanation(found[begin:place], match.rule, match.because)
-        yield _explanation(found[place : place + 1], None, match.faults[place])
+            yield _explanation(entries[begin:place], match.rule, match.because)
+        yield _explanation(entries[place : place + 1], None, match.faults[place])
         begin = place + 1
-    if begin < len(found):
-        yield _explanation(found[begin:], match.rule, match.because)
+    if begin < len(entries):
+        yield _explanation(entries[begin:], match.rule, match.because)
 
 
 def _never(why: str) -> Callable[[Attempt], Match | None]:
@@ -420,14 +422,14 @@ def _closings(waiting: Sequence[Entry]) -> list[int | None]:
 
     NOTHING stands for another record there, None if there is none yet.
     """
-    found: list[int | None] = [None] * len(waiting)
+    closings: list[int | None] = [None] * len(waiting)
     closing: int | None = None
     for place in range(len(waiting) - 1, -1, -1):
         record = waiting[place].record
         if not isinstance(record, PartitionChangeRecord):
             closing = place if isinstance(record, ABOUT_BROKERS) else NOTHING
-        found[place] = closing
-    return found
+        closings[place] = closing
+    return closings
 
 
 def _transaction_size(upcoming: Sequence[Entry]) -> int | None:
@@ -437,7 +439,7 @@ def _transaction_size(upcoming: Sequence[Entry]) -> int | None:
     return None
 
 
-def _explanation(found: Sequence[Entry], rule: Rule | None, because: str) -> Explanation:
-    first = found[0]
-    messages = tuple(entry.message for entry in found)
+def _explanation(entries: Sequence[Entry], rule: Rule | None, because: str) -> Explanation:
+    first = entries[0]
+    messages = tuple(entry.message for entry in entries)
     return Explanation(first.offset, first.timestamp_ms, messages, rule, because)
