@@ -361,7 +361,7 @@ class _WriterSource(_Source):
         self.line(f"add({taken})")
 
     def array(self, item: Kind, value: str, *, nullable: bool) -> None:
-        items, count, each = self.name(), self.name(), self.name()
+        items, count, element = self.name(), self.name(), self.name()
         self.line(f"{items} = {value}")
         if nullable:
             self.line(f"if {items} is None: {items} = (); {count} = -1")
@@ -372,9 +372,9 @@ class _WriterSource(_Source):
         if isinstance(item, Number):
             self.line(f"add(numbers({_repeated(item, f'len({items})')}, *{items}))")
             return
-        self.line(f"for {each} in {items}:")
+        self.line(f"for {element} in {items}:")
         self.depth += 1
-        self.value(item, each, nullable=False)
+        self.value(item, element, nullable=False)
         self.flush()
         self.depth -= 1
 

@@ -45,7 +45,7 @@ def fields_of(message: type[Message]) -> tuple[Field, ...]:
     """Return a message's fields in wire order."""
     hints = get_type_hints(message, include_extras=True)
     return tuple(
-        _field(found.encode_name, hints[found.name], _default(found)) for found in fields(message)
+        _field(field.encode_name, hints[field.name], _default(field)) for field in fields(message)
     )
 
 
@@ -56,16 +56,16 @@ def fields_in(message: type[Message], version: int) -> tuple[Field, ...]:
 
 def tagged_in(message: type[Message], version: int) -> tuple[Field, ...]:
     """Return the tagged fields of a version, in the order of their tags."""
-    found = (f for f in fields_of(message) if f.tag is not None and version in f.versions)
-    return tuple(sorted(found, key=lambda f: f.tag or 0))
+    tagged = (f for f in fields_of(message) if f.tag is not None and version in f.versions)
+    return tuple(sorted(tagged, key=lambda f: f.tag or 0))
 
 
-def _default(found: Any) -> Any:  # noqa: ANN401 - msgspec's FieldInfo of a field of any type
-    if found.default is not NODEFAULT:
-        return found.default
-    if found.default_factory is not NODEFAULT:
-        return found.default_factory()
-    raise TypeError(f"{found.name} has no default: a version without it could not be read")
+def _default(field: Any) -> Any:  # noqa: ANN401 - msgspec's FieldInfo of a field of any type
+    if field.default is not NODEFAULT:
+        return field.default
+    if field.default_factory is not NODEFAULT:
+        return field.default_factory()
+    raise TypeError(f"{field.name} has no default: a version without it could not be read")
 
 
 def _field(name: str, hint: Any, default: Any) -> Field:  # noqa: ANN401 - any annotation

@@ -159,22 +159,22 @@ def versions_of(release: str, *, without_zookeeper: bool = False) -> dict[int, r
     numbers = max(numbers_of(name), numbers_of(RELEASES[0]))
     kraft = without_zookeeper or has_no_zookeeper(numbers)
     table = _LAST | _LAST_OF_KRAFT if kraft else _LAST
-    found: dict[int, range] = {}
+    versions: dict[int, range] = {}
     for api, history in table.items():
         if kraft and not is_since(numbers, _LATER_IN_KRAFT.get(api, RELEASES[0])):
             continue
         last = _at(history, numbers)
         if last is not None:
             first = _at(_FIRST.get(api, ""), numbers) or 0
-            found[API_NAMED[api].key] = range(first, last + 1)
-    return dict(sorted(found.items()))
+            versions[API_NAMED[api].key] = range(first, last + 1)
+    return dict(sorted(versions.items()))
 
 
 def _at(history: str, numbers: tuple[int, ...]) -> int | None:
     """Return the value of the latest entry up to a release."""
-    found = None
+    latest = None
     for entry in history.split():
         release, number = entry.split(":")
         if is_since(numbers, release):
-            found = int(number)
-    return found
+            latest = int(number)
+    return latest

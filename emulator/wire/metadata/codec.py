@@ -61,7 +61,7 @@ _START_BYTES: Final = 3
 """The size of the three numbers at the start of a value, of which all known ones take a byte."""
 _KNOWN: Final[dict[bytes, tuple[Reader, UnknownTags, int]]] = {}
 """The reader of each type and version that was met, and the version, by the start of the value."""
-_KEYS: Final = {each.message: key for key, each in RECORD_TYPES.items()}
+_KEYS: Final = {record_type.message: key for key, record_type in RECORD_TYPES.items()}
 
 
 class UnknownRecord(MalformedFrame):
@@ -90,8 +90,8 @@ def decode_with_tags(value: bytes) -> tuple[Message, int, Tags]:
     try:
         known = _KNOWN.get(value[:_START_BYTES])
         if known is None:
-            found, version, at = _start_of(value)
-            read, unknown = keeping_reader(found.message, version)
+            record_type, version, at = _start_of(value)
+            read, unknown = keeping_reader(record_type.message, version)
             if at == _START_BYTES:
                 _KNOWN[value[:at]] = read, unknown, version
         else:
@@ -119,11 +119,11 @@ def _start_of(value: bytes) -> tuple[RecordType, int, int]:
     version, at = read_unsigned_varint(value, at)
     if frame != FRAME_VERSION:
         raise MalformedFrame(f"a value with the frame version {frame}")
-    found = RECORD_TYPES.get(key)
-    if found is None or version > found.newest:
-        name = f"type {key}" if found is None else found.message.__name__
+    record_type = RECORD_TYPES.get(key)
+    if record_type is None or version > record_type.newest:
+        name = f"type {key}" if record_type is None else record_type.message.__name__
         raise UnknownRecord(f"a record of {name} in version {version}")
-    return found, version, at
+    return record_type, version, at
 
 
 def encode_value(record: Message, version: int) -> bytes:

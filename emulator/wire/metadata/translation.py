@@ -98,29 +98,33 @@ _TRANSLATIONS: Final[dict[type[Message], Callable[[Any], AnyRecord | None]]] = {
     wire.RegisterBrokerRecord: _register_broker,
     wire.BrokerRegistrationChangeRecord: _registration_change,
     wire.ConfigRecord: _config,
-    wire.TopicRecord: lambda each: log.TopicRecord(each.name, uuid_text(each.topic_id)),
-    wire.RemoveTopicRecord: lambda each: log.RemoveTopicRecord(uuid_text(each.topic_id)),
-    wire.ClearElrRecord: lambda each: log.ClearElrRecord(each.topic_name),
-    wire.FeatureLevelRecord: lambda each: log.FeatureLevelRecord(each.name, each.feature_level),
-    wire.UnregisterBrokerRecord: lambda each: log.UnregisterBrokerRecord(
-        each.broker_id, each.broker_epoch
+    wire.TopicRecord: lambda record: log.TopicRecord(record.name, uuid_text(record.topic_id)),
+    wire.RemoveTopicRecord: lambda record: log.RemoveTopicRecord(uuid_text(record.topic_id)),
+    wire.ClearElrRecord: lambda record: log.ClearElrRecord(record.topic_name),
+    wire.FeatureLevelRecord: lambda record: log.FeatureLevelRecord(
+        record.name, record.feature_level
     ),
-    wire.FenceBrokerRecord: lambda each: log.BrokerRegistrationChangeRecord(
-        each.id, each.epoch, log.FENCE
+    wire.UnregisterBrokerRecord: lambda record: log.UnregisterBrokerRecord(
+        record.broker_id, record.broker_epoch
     ),
-    wire.UnfenceBrokerRecord: lambda each: log.BrokerRegistrationChangeRecord(
-        each.id, each.epoch, log.UNFENCE
+    wire.FenceBrokerRecord: lambda record: log.BrokerRegistrationChangeRecord(
+        record.id, record.epoch, log.FENCE
     ),
-    wire.RegisterControllerRecord: lambda each: log.RegisterControllerRecord(
-        each.controller_id, uuid_text(each.incarnation_id), each.zk_migration_ready
+    wire.UnfenceBrokerRecord: lambda record: log.BrokerRegistrationChangeRecord(
+        record.id, record.epoch, log.UNFENCE
     ),
-    wire.ProducerIdsRecord: lambda each: log.ProducerIdsRecord(
-        each.broker_id, each.broker_epoch, each.next_producer_id
+    wire.RegisterControllerRecord: lambda record: log.RegisterControllerRecord(
+        record.controller_id, uuid_text(record.incarnation_id), record.zk_migration_ready
     ),
-    wire.ZkMigrationStateRecord: lambda each: log.ZkMigrationStateRecord(each.zk_migration_state),
-    wire.NoOpRecord: lambda each: log.NoOpRecord(),
-    wire.BeginTransactionRecord: lambda each: log.BeginTransactionRecord(each.name or ""),
-    wire.EndTransactionRecord: lambda each: log.EndTransactionRecord(),
-    wire.AbortTransactionRecord: lambda each: log.AbortTransactionRecord(each.reason or ""),
-    LeaderChangeMessage: lambda each: log.LeaderChangeMessage(each.leader_id),
+    wire.ProducerIdsRecord: lambda record: log.ProducerIdsRecord(
+        record.broker_id, record.broker_epoch, record.next_producer_id
+    ),
+    wire.ZkMigrationStateRecord: lambda record: log.ZkMigrationStateRecord(
+        record.zk_migration_state
+    ),
+    wire.NoOpRecord: lambda record: log.NoOpRecord(),
+    wire.BeginTransactionRecord: lambda record: log.BeginTransactionRecord(record.name or ""),
+    wire.EndTransactionRecord: lambda record: log.EndTransactionRecord(),
+    wire.AbortTransactionRecord: lambda record: log.AbortTransactionRecord(record.reason or ""),
+    LeaderChangeMessage: lambda record: log.LeaderChangeMessage(record.leader_id),
 }

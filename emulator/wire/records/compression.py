@@ -75,8 +75,8 @@ def _cramjam() -> ModuleType:
 
 
 def _module(codec: Compression) -> ModuleType:
-    found: ModuleType = getattr(_cramjam(), codec.name.lower())
-    return found
+    module: ModuleType = getattr(_cramjam(), codec.name.lower())
+    return module
 
 
 def _into_buffer(

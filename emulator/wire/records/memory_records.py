@@ -54,7 +54,7 @@ def split(records: bytes) -> list[bytes]:
     Raises:
         CorruptRecords: The last one is incomplete, as in fetch responses of brokers before 0.11.
     """
-    found: list[bytes] = []
+    batches: list[bytes] = []
     at = 0
     while at < len(records):
         start = at
@@ -62,8 +62,8 @@ def split(records: bytes) -> list[bytes]:
         at += _LENGTH_END + length
         if length < 0 or start + _LENGTH_END > len(records) or at > len(records):
             raise CorruptRecords(f"{length} bytes of records at byte {start} of {len(records)}")
-        found.append(records[start:at])
-    return found
+        batches.append(records[start:at])
+    return batches
 
 
 def check_produced(records: bytes, version: int) -> Summary:
@@ -133,7 +133,7 @@ def with_log_append_time(records: bytes, timestamp: int) -> bytes:
     """Return the records with the broker's time in milliseconds in place of the producer's."""
     if magic_of(records) < record_batch.MAGIC:
         return message_set.with_log_append_time(records, timestamp)
-    return b"".join(record_batch.with_log_append_time(each, timestamp) for each in split(records))
+    return b"".join(record_batch.with_log_append_time(batch, timestamp) for batch in split(records))
 
 
 def decode(records: bytes) -> list[Record]:
@@ -197,10 +197,10 @@ def _batch_of_set(records: bytes) -> bytes:
 
 def _convert(batch: bytes, magic: int) -> bytes:
     """Return one batch or entry in an older format, or an entry of format 0 in format 1."""
-    found = magic_of(batch)
-    if found == magic:
+    batch_magic = magic_of(batch)
+    if batch_magic == magic:
         return batch
-    if found == record_batch.MAGIC:
+    if batch_magic == record_batch.MAGIC:
         header = record_batch.read_header(batch)
         if header.is_control:
             return b""

@@ -164,14 +164,14 @@ def with_log_append_time(data: bytes, timestamp: int) -> bytes:
     """
     return b"".join(
         _encode(
-            each.offset,
-            each.magic,
-            each.attributes | (_TIMESTAMP_TYPE_BIT if each.magic else 0),
+            entry.offset,
+            entry.magic,
+            entry.attributes | (_TIMESTAMP_TYPE_BIT if entry.magic else 0),
             timestamp,
-            each.key,
-            each.value,
+            entry.key,
+            entry.value,
         )
-        for each in read_entries(data)
+        for entry in read_entries(data)
     )
 
 
@@ -179,9 +179,9 @@ def _entry(data: bytes, at: int, end: int, offset: int) -> Entry:
     _, _, crc, magic, attributes = _START.unpack_from(data, at)
     if magic not in (0, 1):
         raise CorruptRecords(f"a message of a set has magic 0 or 1, and not {magic}")
-    found = zlib.crc32(memoryview(data)[at + _CHECKED_FROM : end])
-    if found != crc:
-        raise CorruptRecords(f"a message has the CRC {found:#010x} and says {crc:#010x}")
+    checksum = zlib.crc32(memoryview(data)[at + _CHECKED_FROM : end])
+    if checksum != crc:
+        raise CorruptRecords(f"a message has the CRC {checksum:#010x} and says {crc:#010x}")
     at += _START.size
     timestamp = NO_TIMESTAMP
     if magic:

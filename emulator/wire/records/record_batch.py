@@ -155,9 +155,9 @@ def check(batch: bytes) -> BatchHeader:
     header = read_header(batch)
     if header.size_bytes != len(batch):
         raise CorruptRecords(f"a batch of {len(batch)} bytes says that it has {header.size_bytes}")
-    found = crc32c(memoryview(batch)[_CHECKED_FROM:])
-    if found != header.crc:
-        raise CorruptRecords(f"a batch has the CRC {found:#010x} and says {header.crc:#010x}")
+    checksum = crc32c(memoryview(batch)[_CHECKED_FROM:])
+    if checksum != header.crc:
+        raise CorruptRecords(f"a batch has the CRC {checksum:#010x} and says {header.crc:#010x}")
     return header
 
 
