@@ -77,21 +77,21 @@ class ClusterServer:
             response = ""
         if not response:
             raise ClusterError(f"the server has ended: {self._last_words()}")
-        found: dict[str, Any] = json.loads(response)
-        if not found["ok"]:
-            raise ClusterError(found["error"])
-        return found
+        answer: dict[str, Any] = json.loads(response)
+        if not answer["ok"]:
+            raise ClusterError(answer["error"])
+        return answer
 
     def _stream(self) -> TextIO:
-        found: TextIO | None = getattr(self._of_thread, "stream", None)
-        if found is None:
+        stream: TextIO | None = getattr(self._of_thread, "stream", None)
+        if stream is None:
             # The stream keeps the connection open; both are closed when the thread ends.
             with create_connection(self._address) as connection:
-                found = self._of_thread.stream = cast(TextIO, connection.makefile("rw"))
-            found.write(json.dumps({"token": self._token}) + "\n")
-            found.flush()
-            found.readline()
-        return found
+                stream = self._of_thread.stream = cast(TextIO, connection.makefile("rw"))
+            stream.write(json.dumps({"token": self._token}) + "\n")
+            stream.flush()
+            stream.readline()
+        return stream
 
     def _last_words(self) -> str:
         """Return what the server wrote to standard error before it ended."""
@@ -257,12 +257,12 @@ class KafkaCluster:
 
     def result(self) -> dict[str, Any]:
         """Return the whole state, as ``tidegauge run --json`` prints it."""
-        found: dict[str, Any] = self._ask(result=True)["result"]
-        return found
+        result: dict[str, Any] = self._ask(result=True)["result"]
+        return result
 
     def _partition(self, topic: str, partition: int) -> dict[str, Any]:
-        found: dict[str, Any] = self._ask(partition=f"{topic}-{partition}")["partition"]
-        return found
+        state: dict[str, Any] = self._ask(partition=f"{topic}-{partition}")["partition"]
+        return state
 
     def leader(self, topic: str, partition: int = 0) -> int:
         """Return the broker that leads a partition; -1: there is none."""
@@ -278,12 +278,12 @@ class KafkaCluster:
 
     def records(self, topic: str, partition: int = 0, broker: int | None = None) -> list[str]:
         """Return the values in a replica's log as text; the leader's log if no broker is given."""
-        found = self._partition(topic, partition)
-        wanted = found["leader"] if broker is None else broker
-        for each in found["replica_states"]:
-            if each["broker"] == wanted:
-                return list(each["values"])
-        raise ClusterError(f"broker {wanted} has no replica of {topic}-{partition}")
+        state = self._partition(topic, partition)
+        chosen = state["leader"] if broker is None else broker
+        for replica in state["replica_states"]:
+            if replica["broker"] == chosen:
+                return list(replica["values"])
+        raise ClusterError(f"broker {chosen} has no replica of {topic}-{partition}")
 
     def controller(self) -> int:
         """Return the id of the active controller, a broker with ZooKeeper; -1: there is none."""
@@ -297,8 +297,8 @@ class KafkaCluster:
         """Fail if an acknowledged record is lost."""
         lost = self.lost()
         shown = ", ".join(
-            f"{each['topic']}-{each['partition']} @ {each['offset']} {each['value']!r}"
-            for each in lost[:10]
+            f"{record['topic']}-{record['partition']} @ {record['offset']} {record['value']!r}"
+            for record in lost[:10]
         )
         assert not lost, f"{len(lost)} acknowledged records are lost: {shown}"
 

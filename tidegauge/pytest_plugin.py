@@ -118,4 +118,4 @@ def _free(folder: Path, name: str) -> Path:
     """Return an unused file name in the folder."""
     stem = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
     names = (f"{stem}{'' if n == 1 else f'-{n}'}.tide.db" for n in count(1))
-    return next(path for each in names if not (path := folder / each).exists())
+    return next(path for file_name in names if not (path := folder / file_name).exists())

@@ -33,14 +33,14 @@ def require_rooms() -> None:
 
 def intruder(name: str) -> str:
     """Return what is wrong with a package of this project, in a sentence; empty if nothing is."""
-    found = PathFinder.find_spec(name)
+    spec = PathFinder.find_spec(name)
     advice = (
         "install tidegauge into an environment of its own (pipx install tidegauge), or run "
         "'python -P -m tidegauge' outside that folder"
     )
-    if found is None:
+    if spec is None:
         return f"tidegauge cannot start: its package '{name}' is missing; {advice}"
-    where = next(iter(found.submodule_search_locations or []), found.origin or "")
+    where = next(iter(spec.submodule_search_locations or []), spec.origin or "")
     if Path(where).resolve() != HOME / name or not (HOME / name / ROOMS[name]).is_file():
         return f"tidegauge cannot start: '{where}' is another package named '{name}'; {advice}"
     return ""

@@ -138,7 +138,7 @@ class Workbench:
         try:
             for step in steps:
                 lines.append(f"{step.text}: {told(run.perform(step))}")
-                lines += [each.text.rstrip() for each in run.outputs[printed:]]
+                lines += [output.text.rstrip() for output in run.outputs[printed:]]
                 printed = len(run.outputs)
         except TimeLimitError:
             lines.append(self._too_long())
@@ -157,7 +157,7 @@ class Workbench:
             self._run.run(finished)
         except TimeLimitError:
             lines.append(self._too_long())
-        return [*lines, *(each.text.rstrip() for each in self._run.outputs)]
+        return [*lines, *(output.text.rstrip() for output in self._run.outputs)]
 
     def _too_long(self) -> str:
         return (
@@ -218,12 +218,14 @@ class Workbench:
         """
         source = self._opened()
         with self._at(at), _refusals():
-            wanted = pattern(matching.split()) if matching else None
+            event_pattern = pattern(matching.split()) if matching else None
             selected = (
-                event for event in _backwards(source) if wanted is None or wanted.matches(event)
+                event
+                for event in _backwards(source)
+                if event_pattern is None or event_pattern.matches(event)
             )
-            found = list(islice(selected, max(1, min(last, EVENTS_MAX))))
-        return limited(as_text([events_grid(Show("events"), found[::-1])]))
+            events = list(islice(selected, max(1, min(last, EVENTS_MAX))))
+        return limited(as_text([events_grid(Show("events"), events[::-1])]))
 
     def why(self, subject: str, at: str = "") -> str:
         """Explain a partition's state, or an event: the chain of causes, the root first.
@@ -238,7 +240,7 @@ class Workbench:
     def _troubles(self) -> Iterator[str]:
         """Yield why partitions are not healthy, for the first of them, and how many more."""
         answers = troubles(self._staged(), TROUBLES_MAX + 1)
-        yield from (each.headline for each in answers[:TROUBLES_MAX])
+        yield from (answer.headline for answer in answers[:TROUBLES_MAX])
         if len(answers) > TROUBLES_MAX:
             yield "more partitions are not healthy"
 

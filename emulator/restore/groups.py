@@ -63,7 +63,9 @@ def stored_groups(image: ClusterImage, profile: Profile) -> list[StoredGroup]:
         tp = OFFSETS.partition_of(group.id, len(topic.partitions))
         keys: list[str | None] = [key_of(record) for record in records]
         values = [text_of(record) for record in records]
-        offsets = {each.tp: each.offset for each in records if isinstance(each, OffsetRecord)}
+        offsets = {
+            record.tp: record.offset for record in records if isinstance(record, OffsetRecord)
+        }
         stored.append(StoredGroup(group.id, tp, first, keys, values, offsets))
         first += len(records)
     return stored
@@ -78,8 +80,8 @@ def _records(group: Group, profile: Profile) -> Iterator[Record]:
     elif group.members or group.state not in (None, EMPTY) or not group.offsets:
         # It had members once; without any, its offsets alone may be what there is of it.
         yield GroupRecord(group.id, 1)
-    for each in group.offsets:
-        if each.offset is not None and each.offset >= 0:
-            tp = f"{each.topic}-{each.partition}"
-            epoch = -1 if each.leader_epoch is None else each.leader_epoch
-            yield OffsetRecord(group.id, tp, each.offset, 0, epoch, each.metadata or "")
+    for committed in group.offsets:
+        if committed.offset is not None and committed.offset >= 0:
+            tp = f"{committed.topic}-{committed.partition}"
+            epoch = -1 if committed.leader_epoch is None else committed.leader_epoch
+            yield OffsetRecord(group.id, tp, committed.offset, 0, epoch, committed.metadata or "")

@@ -41,7 +41,7 @@ def replicas_on_disk(
         for partition in topic.partitions:
             tp = f"{topic.name}-{partition.partition}"
             known = stored.get(tp, [])
-            made = _with_room(partition, sum(len(each.values) for each in known))
+            made = _with_room(partition, sum(len(group.values) for group in known))
             logs = {log.broker: log for log in made.logs if not log.future}
             for broker in partition.replicas:
                 log = logs.get(broker, ReplicaLog(broker))

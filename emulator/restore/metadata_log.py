@@ -76,7 +76,9 @@ def _metadata(image: ClusterImage) -> MetadataImage:
         assert topic.id is not None
         metadata.topic_ids[topic.name] = topic.id
         metadata.topics[topic.id] = TopicImage(
-            topic.name, topic.id, {each.partition: _partition(each) for each in topic.partitions}
+            topic.name,
+            topic.id,
+            {partition.partition: _partition(partition) for partition in topic.partitions},
         )
     return metadata
 
@@ -113,6 +115,8 @@ def _partition(partition: Partition) -> PartitionRegistration:
 def _configs(image: ClusterImage) -> dict[str, dict[str, str]]:
     """The dynamic configurations, by resource."""
     configs: dict[str, Mapping[str, str] | None] = {config_key(BROKER_RESOURCE, ""): image.configs}
-    configs |= {config_key(BROKER_RESOURCE, str(each.id)): each.configs for each in image.brokers}
+    configs |= {
+        config_key(BROKER_RESOURCE, str(broker.id)): broker.configs for broker in image.brokers
+    }
     configs |= {config_key(TOPIC_RESOURCE, topic.name): topic.configs for topic in image.topics}
     return {resource: dict(values) for resource, values in configs.items() if values}

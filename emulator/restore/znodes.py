@@ -74,8 +74,14 @@ def _topic_json(topic: Topic, profile: Profile) -> str:
     data = znodes.topic_json(
         profile, [partition.replicas for partition in topic.partitions], topic.id or ""
     )
-    adding = {each.partition: each.adding for each in topic.partitions if each.adding}
-    removing = {each.partition: each.removing for each in topic.partitions if each.removing}
+    adding = {
+        partition.partition: partition.adding for partition in topic.partitions if partition.adding
+    }
+    removing = {
+        partition.partition: partition.removing
+        for partition in topic.partitions
+        if partition.removing
+    }
     if not (adding or removing) or not profile.has("cancel_reassignment"):
         return data
     assignment = znodes.topic_in(data)
@@ -98,7 +104,11 @@ def _moves(image: ClusterImage) -> list[tuple[str, tuple[int, ...]]]:
     return [
         (
             f"{topic.name}-{partition.partition}",
-            tuple(each for each in partition.replicas if each not in (partition.removing or ())),
+            tuple(
+                replica
+                for replica in partition.replicas
+                if replica not in (partition.removing or ())
+            ),
         )
         for topic in image.topics
         for partition in topic.partitions

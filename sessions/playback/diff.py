@@ -136,16 +136,16 @@ def _view_at(session: SessionFile, seq: int) -> ClusterView:
 
 def state_changes(first: ViewState, second: ViewState) -> list[Change]:
     """Return every value that differs between two states, by name."""
-    found: list[Change] = []
+    changes: list[Change] = []
     for field in ViewState.__struct_fields__:
         one, other = getattr(first, field), getattr(second, field)
         if field in MOMENTS or field in ASKED or one == other:
             continue
         if field in PREFIXES:
-            found += _changes(one, other, PREFIXES[field], joint="")
+            changes += _changes(one, other, PREFIXES[field], joint="")
         else:
-            found += _changes(one, other, field)
-    return sorted(found, key=lambda change: change.name)
+            changes += _changes(one, other, field)
+    return sorted(changes, key=lambda change: change.name)
 
 
 def _changes(one: object, other: object, name: str, joint: str = ".") -> Iterator[Change]:

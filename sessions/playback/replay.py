@@ -123,7 +123,7 @@ class Replay:
             assert frame is not None
             self._start = keyframes.rebuild(EMPTY, [frame]).snapshot()
             self._snapshots = OrderedDict(
-                (seq, each) for seq, each in self._snapshots.items() if seq >= first
+                (seq, snapshot) for seq, snapshot in self._snapshots.items() if seq >= first
             )
         return self._start
 
@@ -173,10 +173,12 @@ class Replay:
                 raise _BrokenChainError(chain[-1])
             view = keyframes.rebuild(base, self._frames(chain[::-1]))
         except _BrokenChainError as error:
-            self._broken.update(each.seq for each in chain if each.seq >= error.place.seq)
+            self._broken.update(
+                keyframe.seq for keyframe in chain if keyframe.seq >= error.place.seq
+            )
             return self._without(place.seq)
         except INCONSISTENT:
-            self._broken.update(each.seq for each in chain)
+            self._broken.update(keyframe.seq for keyframe in chain)
             return self._without(place.seq)
         view.older_batches = self.chunks.batch
         self._keep(view.snapshot())

@@ -66,17 +66,17 @@ class Verification(Struct, frozen=True):
         return self.difference is None and not self.outcome
 
     def __str__(self) -> str:
-        found = self.difference
-        if found is not None:
+        difference = self.difference
+        if difference is not None:
             return (
-                f"{self.path} differs at event {found.seq:,}.\n"
-                f"  recorded: {_shown(found.recorded)}\n"
-                f"  again:    {_shown(found.again)}"
+                f"{self.path} differs at event {difference.seq:,}.\n"
+                f"  recorded: {_shown(difference.recorded)}\n"
+                f"  again:    {_shown(difference.again)}"
             )
         if self.outcome:
             lines = [
-                f"  {each.name}: recorded {each.recorded}, again {each.again}"
-                for each in self.outcome
+                f"  {value.name}: recorded {value.recorded}, again {value.again}"
+                for value in self.outcome
             ]
             summary = f"{self.path}: all {self.events:,} events are the same, but the end is not."
             return "\n".join([summary, *lines])
@@ -155,7 +155,7 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
         inputs = session.inputs()
         if session.inputs_damage:
             raise SessionDamagedError(session.inputs_damage)
-        statements = [_statement(session, each) for each in inputs]
+        statements = [_statement(session, given) for given in inputs]
         if session.origin.sources:
             raise SessionIncompleteError(
                 f"{session.path} is the history of a real cluster: there is no script to run again."
@@ -168,17 +168,17 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
         view = ResultView()
         runner = _run(session, inputs, statements, comparer, view)
         comparer.finish()
-        found: list[OutcomeDifference] | None = None
+        differences: list[OutcomeDifference] | None = None
         again: Outcome | None = None
         if outcome is not None and not session.damage and comparer.difference is None:
             view.come_to(runner.cluster.sequence, runner.now_us)
             again = outcome_of(view, runner)
-            found = _differences(outcome, again)
+            differences = _differences(outcome, again)
         return Verification(
             session.path,
             comparer.count,
             comparer.difference,
-            found,
+            differences,
             None if again is None else again.state_hash,
             _note(session),
             bool(session.damage),
