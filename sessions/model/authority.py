@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from emulator.events import ZOOKEEPER
 from sessions.model.health import SERVING
-from sessions.model.quorum import controller_of
+from sessions.model.quorum import controller_of, controllers_running
 from sessions.model.states import BrokerState, QuorumState, ViewState
 
 GONE = ("stopped", "crashed")
@@ -30,13 +30,15 @@ class Authority(Struct, frozen=True):
     ``controller`` is who is named as such, None if nobody is. ``trouble`` is why it does not
     control anything: empty if it does; ``none``, ``dead``, ``frozen``, ``cut off`` (from ZooKeeper)
     or ``no majority`` (of the quorum). ``cut_off`` are the serving brokers that do not reach
-    ZooKeeper, out of ``serving``.
+    ZooKeeper, out of ``serving``. ``is_quorum_lost``: there is no majority of controllers that
+    could commit a record or elect a leader.
     """
 
     controller: int | None
     trouble: str = ""
     cut_off: tuple[int, ...] = ()
     serving: int = 0
+    is_quorum_lost: bool = False
 
     @property
     def is_zookeeper_unreachable(self) -> bool:
@@ -57,7 +59,7 @@ def trouble_of(state: ViewState) -> int:
     here = authority(state)
     if here.is_zookeeper_unreachable:
         return TROUBLES.index("zookeeper unreachable")
-    if here.trouble == "no majority":
+    if here.is_quorum_lost:
         return TROUBLES.index("quorum lost")
     if here.trouble:
         return TROUBLES.index("no controller")
@@ -69,7 +71,9 @@ def authority(state: ViewState) -> Authority:
     """Who controls the cluster at this moment."""
     controller = controller_of(state)
     if state.quorum is not None:
-        return Authority(controller, _quorum_trouble(state, state.quorum))
+        trouble = _quorum_trouble(state, state.quorum)
+        is_lost = trouble == "no majority" or (bool(trouble) and not _majority_runs(state.quorum))
+        return Authority(controller, trouble, is_quorum_lost=is_lost)
     serving = [broker for broker in state.brokers.values() if broker.state in SERVING]
     cut = cut_links(state)
     lost = tuple(
@@ -113,10 +117,14 @@ def _quorum_trouble(state: ViewState, quorum: QuorumState) -> str:
     if not quorum.controllers:  # a history told by the metadata alone
         return ""
     if leader is None:
-        running = sum(process == "running" for process in quorum.controllers.values())
-        return "none" if 2 * running > len(quorum.controllers) else "no majority"
+        return "none" if _majority_runs(quorum) else "no majority"
     trouble = process_trouble(quorum.controllers.get(leader, ""))
     return trouble or ("" if _has_majority(state, quorum, leader) else "no majority")
+
+
+def _majority_runs(quorum: QuorumState) -> bool:
+    """Whether enough controllers run to elect a leader."""
+    return 2 * controllers_running(quorum) > len(quorum.controllers)
 
 
 def _has_majority(state: ViewState, quorum: QuorumState, leader: int) -> bool:

@@ -120,10 +120,8 @@ def _is_quorum_lost(cluster: Cluster) -> bool:
     members = cluster.kraft.controllers
     working = [each for each in members if cluster.host_works(each)]
     leader = cluster.active_controller()
-    if leader is not None and leader in working:
+    if leader is not None:
         working = [each for each in working if each == leader or connects(cluster, each, leader)]
-    elif leader is not None:
-        return False
     return 2 * len(working) <= len(members)
 
 

@@ -61,6 +61,21 @@ def test_both_modes_say_the_same(cluster: str, script: str, said: str) -> None:
     assert words(view, verdict(view.counts())).startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("frozen", "said"),
+    [
+        ("controller freeze 100\n", "NO CONTROLLER: controller 100 is frozen"),
+        (
+            "controller freeze 100\ncontroller freeze 101\n",
+            "QUORUM LOST: 1 of 3 controllers run, nobody can elect a leader or change an ISR",
+        ),
+    ],
+)
+def test_a_frozen_controller_is_replaced_if_a_majority_runs(frozen: str, said: str) -> None:
+    view = viewed("cluster --brokers 2 --controllers 3 --version 4.1 --seed 1\n" + frozen)
+    assert words(view, verdict(view.counts())) == said
+
+
 def test_a_leader_that_nobody_can_follow_is_waited_for_without_end() -> None:
     view = viewed(
         "cluster --brokers 2 --version 3.9\ntopic create t --replica-assignment 1\n"
