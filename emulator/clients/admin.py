@@ -36,16 +36,16 @@ class AdminClient:
         self.state = context.state.admin
         self.connections = connections
 
-    def call(self, wanted: AdminRequest, tp: str) -> int:
+    def call(self, request: AdminRequest, tp: str) -> int:
         """Send a request about one partition to the controller; return the job's number."""
         job = self.context.new_id()
-        self.state.calls[job] = AdminCall(wanted, tp, self.context.now + API_TIMEOUT_US)
+        self.state.calls[job] = AdminCall(request, tp, self.context.now + API_TIMEOUT_US)
         self.context.later(TASK, "limit", job, API_TIMEOUT_US)
         self._look_for_controller(job)
         return job
 
     def ask(
-        self, wanted: AdminRequest, timeout_us: int, controller: int = -1, broker: int = -1
+        self, request: AdminRequest, timeout_us: int, controller: int = -1, broker: int = -1
     ) -> int:
         """Send a request to a broker, or directly to a controller (KRaft), within ``timeout_us``.
 
@@ -55,7 +55,7 @@ class AdminClient:
         job = self.context.new_id()
         deadline_us = self.context.now + timeout_us
         self.state.calls[job] = AdminCall(
-            wanted, "", deadline_us, error="NETWORK_EXCEPTION", controller=controller
+            request, "", deadline_us, error="NETWORK_EXCEPTION", controller=controller
         )
         self.context.later(TASK, "limit", job, timeout_us)
         self._look_for_controller(job, broker)
@@ -117,8 +117,8 @@ class AdminClient:
                     self._try_again(job)
                 elif not call.tp:
                     self.state.responses[job] = {
-                        name: (each, message.messages.get(name, ""))
-                        for name, each in message.errors.items()
+                        name: (error, message.messages.get(name, ""))
+                        for name, error in message.errors.items()
                     }
                     self._end(job, message.error)
                 else:

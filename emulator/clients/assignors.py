@@ -42,7 +42,7 @@ def assign_round_robin(counts: Counts, subscriptions: Subscriptions, _owned: Own
         if not any(topic in topics for topics in subscriptions.values()):
             continue
         for number in range(counts[topic]):
-            member = next(each for each in turns if topic in subscriptions[each])
+            member = next(candidate for candidate in turns if topic in subscriptions[candidate])
             assignment[member].append(f"{topic}-{number}")
     return assignment
 

@@ -108,7 +108,6 @@ class ClientHost:
         self._handlers = self._table()
 
     def handle(self, source: int, message: AnyMessage) -> None:
-        """Handle a message."""
         if self._requests and self.external.take(message):
             return
         self._handlers[type(message)](source, message)

@@ -25,12 +25,12 @@ class Consumers:
             close=self._close,
         )
 
-    def start(self, wanted: Consume) -> int:
+    def start(self, statement: Consume) -> int:
         """Start a `consume` statement; return its job id, under which its end is recorded."""
         consumers = self.context.state.consumers
-        consumer = consumers.setdefault(wanted.consumer, Consumer(wanted.consumer))
+        consumer = consumers.setdefault(statement.consumer, Consumer(statement.consumer))
         token = self.context.new_id()
-        reading = Reading(token, wanted, token, self.kernel.now + PATIENCE_US)
+        reading = Reading(token, statement, token, self.kernel.now + PATIENCE_US)
         consumer.queue.append(reading)
         if consumer.reading is None:
             self._next(consumer)

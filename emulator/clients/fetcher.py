@@ -127,20 +127,20 @@ class Fetcher:
             self._next_partition(reading)
         if consumer.membership is not None:
             consumer.membership.counted(message.topic, len(message.partitions))
-        found = message.partitions.get(reading.partition)
-        if found is not None and found.leader >= 0:
+        partition = message.partitions.get(reading.partition)
+        if partition is not None and partition.leader >= 0:
             reading.preferred = -1
-            is_new = found.leader_epoch != reading.leader_epoch
-            reading.leader_epoch = found.leader_epoch
+            is_new = partition.leader_epoch != reading.leader_epoch
+            reading.leader_epoch = partition.leader_epoch
             is_first = reading.partition not in reading.sources
-            reading.sources[reading.partition] = found.leader, found.leader_epoch
+            reading.sources[reading.partition] = partition.leader, partition.leader_epoch
             from_us = reading.input.from_timestamp_us
             if is_first and from_us is not None:
-                self._locate(consumer, reading, found.leader, from_us // 1_000)
+                self._locate(consumer, reading, partition.leader, from_us // 1_000)
             elif is_new and reading.partition in reading.epochs:
-                self._validate(consumer, reading, found.leader)
+                self._validate(consumer, reading, partition.leader)
             else:
-                self._fetch(consumer, reading, found.leader)
+                self._fetch(consumer, reading, partition.leader)
         else:
             note_response(reading.question, message, reading.partition)
             self._ask_next(consumer, reading)
@@ -257,7 +257,7 @@ class Fetcher:
 
     def _fetch(self, consumer: Consumer, reading: Reading, broker: int) -> None:
         reading.target = broker
-        wanted = FetchPartition(
+        partition = FetchPartition(
             reading.offset, reading.leader_epoch, max_bytes=self.partition_max_bytes
         )
         # Available records are read without waiting (fetch.max.wait.ms) for more in this partition;
@@ -265,7 +265,7 @@ class Fetcher:
         request = FetchRequest(
             CONSUMER,
             0,
-            {_tp(reading): wanted},
+            {_tp(reading): partition},
             one_shot=True,
             rack=reading.input.rack,
             max_bytes=self.max_bytes,
@@ -370,7 +370,7 @@ class Fetcher:
 
     def _poll(self, reading: Reading, broker: int) -> None:
         """Send a fetch that may wait, with all partitions read from a broker."""
-        wanted, topic = reading.input, reading.input.topic
+        statement, topic = reading.input, reading.input.topic
         partitions = {
             f"{topic}-{partition}": FetchPartition(
                 reading.positions[partition], epoch, max_bytes=self.partition_max_bytes
@@ -380,11 +380,11 @@ class Fetcher:
         }
         request = FetchRequest(
             CONSUMER,
-            self.max_wait_us if wanted.max_wait_us is None else wanted.max_wait_us,
+            self.max_wait_us if statement.max_wait_us is None else statement.max_wait_us,
             partitions,
             one_shot=True,
-            rack=wanted.rack,
-            min_bytes=self.min_bytes if wanted.min_bytes is None else wanted.min_bytes,
+            rack=statement.rack,
+            min_bytes=self.min_bytes if statement.min_bytes is None else statement.min_bytes,
             max_bytes=self.max_bytes,
             read_committed=_reads_committed(reading),
         )
@@ -503,8 +503,8 @@ def _aborted(row: FetchedPartition) -> set[int]:
 
     Source: ``CompletedFetch.consumeAbortedTransactionsUpTo`` of the Java client.
     """
-    waiting = sorted(row.aborted or (), key=lambda each: each[1])
-    found: set[int] = set()
+    waiting = sorted(row.aborted or (), key=lambda transaction: transaction[1])
+    aborted: set[int] = set()
     ongoing: set[int] = set()
     for batch in row.batches if waiting else ():
         while waiting and waiting[0][1] < batch.end_offset:
@@ -512,8 +512,8 @@ def _aborted(row: FetchedPartition) -> set[int]:
         if batch.kind == ABORT:
             ongoing.discard(batch.producer_id)
         elif batch.kind == TRANSACTIONAL and batch.producer_id in ongoing:
-            found.add(batch.base_offset)
-    return found
+            aborted.add(batch.base_offset)
+    return aborted
 
 
 def _tp(reading: Reading) -> str:

@@ -227,7 +227,7 @@ class GroupMembers:
             return
         membership.generation, membership.leader = response.generation, response.leader
         membership.members, membership.counts = response.members, {}
-        topics = {topic for each in response.members.values() for topic in each.topics}
+        topics = {topic for member in response.members.values() for topic in member.topics}
         membership.counting = sorted(topics)
         membership.phase = COUNTING if membership.leads else SYNCING
         self.pump(consumer)
@@ -258,9 +258,9 @@ class GroupMembers:
     def _sync(self, consumer: Consumer, membership: Membership) -> None:
         assignment: dict[str, list[str]] = {}
         if membership.leads:
-            wanted = {name: each.topics for name, each in membership.members.items()}
-            owned = {name: each.owned for name, each in membership.members.items()}
-            assignment = ASSIGNORS[membership.assignor](membership.counts, wanted, owned)
+            subscriptions = {name: member.topics for name, member in membership.members.items()}
+            owned = {name: member.owned for name, member in membership.members.items()}
+            assignment = ASSIGNORS[membership.assignor](membership.counts, subscriptions, owned)
         message = SyncGroupRequest(
             membership.group, membership.generation, membership.member_id, assignment
         )

@@ -85,24 +85,26 @@ class GroupOffsets:
 
     def begin(self, consumer: Consumer, reading: Reading) -> None:
         """Start a statement with a group: join the group with its topic."""
-        wanted = reading.input
-        subscribes = wanted.partition is None
+        statement = reading.input
+        subscribes = statement.partition is None
         membership = consumer.membership
         if membership is not None and (
-            (membership.group, membership.protocol) != (wanted.group, wanted.protocol)
+            (membership.group, membership.protocol) != (statement.group, statement.protocol)
             or membership.subscribes != subscribes
         ):
             self.members.drop(consumer)
             membership = None
         if membership is None:
-            assert wanted.group is not None
-            membership = Membership(wanted.group, wanted.topic, wanted.assignor, subscribes)
-            membership.protocol = wanted.protocol
+            assert statement.group is not None
+            membership = Membership(
+                statement.group, statement.topic, statement.assignor, subscribes
+            )
+            membership.protocol = statement.protocol
             consumer.membership = membership
-        elif (membership.topic, membership.assignor) != (wanted.topic, wanted.assignor):
+        elif (membership.topic, membership.assignor) != (statement.topic, statement.assignor):
             membership.topic, membership.assignor, membership.rejoin = (
-                wanted.topic,
-                wanted.assignor,
+                statement.topic,
+                statement.assignor,
                 True,
             )
         membership.error = NONE
@@ -139,15 +141,15 @@ class GroupOffsets:
 
     def _fetch(self, consumer: Consumer, membership: Membership, reading: Reading) -> None:
         reading.stage = POSITIONS
-        wanted = reading.input
-        if wanted.partition is not None:
-            partitions = [f"{wanted.topic}-{wanted.partition}"]
+        statement = reading.input
+        if statement.partition is not None:
+            partitions = [f"{statement.topic}-{statement.partition}"]
         else:
-            partitions = [tp for tp in membership.partitions if split(tp)[0] == wanted.topic]
+            partitions = [tp for tp in membership.partitions if split(tp)[0] == statement.topic]
         if not partitions:
-            self.members.ask_coordinator(consumer, MetadataRequest(wanted.topic))
-        elif wanted.offset is not None or wanted.from_timestamp_us is not None:
-            self._read(consumer, reading, dict.fromkeys(partitions, wanted.offset or 0), {})
+            self.members.ask_coordinator(consumer, MetadataRequest(statement.topic))
+        elif statement.offset is not None or statement.from_timestamp_us is not None:
+            self._read(consumer, reading, dict.fromkeys(partitions, statement.offset or 0), {})
         else:
             message = OffsetFetchRequest(membership.group, partitions)
             self.members.ask_coordinator(consumer, message)

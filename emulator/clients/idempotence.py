@@ -25,17 +25,17 @@ IN_FLIGHT_MAX: Final = 5
 """The maximum in-flight batches of an idempotent producer: as many as a leader remembers."""
 
 
-def idempotence_conflict(profile: Profile, wanted: Produce) -> str | None:
+def idempotence_conflict(profile: Profile, statement: Produce) -> str | None:
     """The conflict of a statement with ``--idempotent``, worded like Kafka's ConfigException."""
-    if wanted.acks not in (None, -1):
-        return f"An idempotent producer needs acks=all, not {wanted.acks}: leave --acks out."
-    if wanted.retries == 0:
+    if statement.acks not in (None, -1):
+        return f"An idempotent producer needs acks=all, not {statement.acks}: leave --acks out."
+    if statement.retries == 0:
         return "An idempotent producer needs retries: leave --retries out, or give 1 or more."
     most = IN_FLIGHT_MAX if profile.has("producer_state_keeps_five_batches") else 1
-    if wanted.in_flight > most:
+    if statement.in_flight > most:
         return (
             f"An idempotent producer of {profile.version} has at most {most} requests under way,"
-            f" not {wanted.in_flight}."
+            f" not {statement.in_flight}."
         )
     return None
 
@@ -59,66 +59,66 @@ class Sequencer:
         oldest = next(_numbered(producer, flight.tp), None)
         if _is_numbered(flight):
             return oldest is flight
-        found = producer.identity.partitions.get(flight.tp)
-        if found is None:
+        sequences = producer.identity.partitions.get(flight.tp)
+        if sequences is None:
             return True
-        return found.unresolved < 0 and (found.owner == _owner(producer) or oldest is None)
+        return sequences.unresolved < 0 and (sequences.owner == _owner(producer) or oldest is None)
 
     def number(self, producer: Producer, flight: Flight) -> None:
         """Assign sequence numbers to a batch that has none."""
         if flight.batch is None or _is_numbered(flight):
             return
-        found = producer.identity.partitions.get(flight.tp)
+        sequences = producer.identity.partitions.get(flight.tp)
         owner = _owner(producer)
-        if found is None or found.owner != owner:
-            found = _partition(producer, flight.tp)
-            _start_at_zero(producer, flight.tp, found)
-        flight.batch = _numbered_batch(flight.batch, owner, found.next)
+        if sequences is None or sequences.owner != owner:
+            sequences = _partition(producer, flight.tp)
+            _start_at_zero(producer, flight.tp, sequences)
+        flight.batch = _numbered_batch(flight.batch, owner, sequences.next)
         if self.counts_when_sent:
-            found.next = advance(found.next, flight.batch.count)
+            sequences.next = advance(sequences.next, flight.batch.count)
 
     # ---- after a response
 
     def acknowledged(self, producer: Producer, flight: Flight, base_offset: int) -> None:
         """Note that a batch is written, so the leader knows its last sequence number."""
-        batch, found = flight.batch, producer.identity.partitions.get(flight.tp)
-        if batch is None or found is None or not _belongs(batch, found):
+        batch, sequences = flight.batch, producer.identity.partitions.get(flight.tp)
+        if batch is None or sequences is None or not _belongs(batch, sequences):
             return
         if not self.counts_when_sent:
-            found.next = advance(batch.base_sequence, batch.count)
+            sequences.next = advance(batch.base_sequence, batch.count)
         last = advance(batch.base_sequence, batch.count - 1)
-        found.acked = max(found.acked, last)
+        sequences.acked = max(sequences.acked, last)
         if base_offset >= 0:
-            found.acked_offset = max(found.acked_offset, base_offset + batch.count - 1)
+            sequences.acked_offset = max(sequences.acked_offset, base_offset + batch.count - 1)
 
     def may_retry(self, producer: Producer, flight: Flight, error: str, log_start: int) -> bool:
         """Whether an error is retriable; may reassign the partition's sequence numbers."""
         if self.counts_when_sent and error in GAPS and flight.batch is not None:
-            found = producer.identity.partitions.get(flight.tp)
-            if found is None or not _belongs(flight.batch, found):
+            sequences = producer.identity.partitions.get(flight.tp)
+            if sequences is None or not _belongs(flight.batch, sequences):
                 return self.bumps_epoch
             if error == OUT_OF_ORDER:
-                return self._retry_out_of_order(producer, flight, found)
-            return self._retry_unknown(producer, flight, found, log_start)
+                return self._retry_out_of_order(producer, flight, sequences)
+            return self._retry_unknown(producer, flight, sequences, log_start)
         return ERRORS[error].retriable
 
     def _retry_out_of_order(
-        self, producer: Producer, flight: Flight, found: PartitionSequences
+        self, producer: Producer, flight: Flight, sequences: PartitionSequences
     ) -> bool:
         """Retry a gap if an earlier batch is still missing; otherwise sequences were lost."""
         assert flight.batch is not None
         sequence = flight.batch.base_sequence
-        is_next = sequence == found.acked + 1
-        if found.unresolved < 0 and (flight.renumbered or not is_next):
+        is_next = sequence == sequences.acked + 1
+        if sequences.unresolved < 0 and (flight.renumbered or not is_next):
             return True
         if not self.bumps_epoch:
             return False
-        if found.unresolved < 0 or sequence == found.unresolved:
+        if sequences.unresolved < 0 or sequence == sequences.unresolved:
             self._new_epoch(producer, flight.tp)
         return True
 
     def _retry_unknown(
-        self, producer: Producer, flight: Flight, found: PartitionSequences, log_start: int
+        self, producer: Producer, flight: Flight, sequences: PartitionSequences, log_start: int
     ) -> bool:
         """Restart the sequence if the leader lost the producer's state for a reason (1.1-2.4)."""
         if flight.renumbered:
@@ -126,8 +126,8 @@ class Sequencer:
         if self.bumps_epoch:
             self._new_epoch(producer, flight.tp)
             return True
-        if found.acked_offset < log_start:
-            _start_at_zero(producer, flight.tp, found)
+        if sequences.acked_offset < log_start:
+            _start_at_zero(producer, flight.tp, sequences)
             return True
         return False
 
@@ -142,25 +142,25 @@ class Sequencer:
 
     def failed(self, producer: Producer, flight: Flight, error: str, *, exhausted: bool) -> None:
         """Handle a batch that failed with ``error``; ``exhausted``: only because of its retries."""
-        batch, found = flight.batch, producer.identity.partitions.get(flight.tp)
-        if batch is None or found is None or not _is_numbered(flight):
+        batch, sequences = flight.batch, producer.identity.partitions.get(flight.tp)
+        if batch is None or sequences is None or not _is_numbered(flight):
             return
         if self.bumps_epoch:
             if error in GAPS or not exhausted:
                 self._new_epoch(producer, flight.tp)
-        elif not _belongs(batch, found):
+        elif not _belongs(batch, sequences):
             return
         elif error in GAPS:
             _forget_identity(producer)
         elif self.counts_when_sent and not exhausted:
-            _close_gap(producer, flight.tp, batch, found)
+            _close_gap(producer, flight.tp, batch, sequences)
 
     def expired(self, producer: Producer, flight: Flight) -> None:
         """Handle a delivery timeout between attempts: the batch may or may not be written."""
-        batch, found = flight.batch, producer.identity.partitions.get(flight.tp)
-        if batch is not None and found is not None and _is_numbered(flight):
+        batch, sequences = flight.batch, producer.identity.partitions.get(flight.tp)
+        if batch is not None and sequences is not None and _is_numbered(flight):
             following = advance(batch.base_sequence, batch.count)
-            found.unresolved = max(found.unresolved, following)
+            sequences.unresolved = max(sequences.unresolved, following)
             producer.identity.in_doubt[flight.tp] = None
 
     def resolve(self, producer: Producer) -> None:
@@ -169,10 +169,10 @@ class Sequencer:
         for tp in list(identity.in_doubt):
             if next(_numbered(producer, tp), None) is not None:
                 continue
-            found = identity.partitions[tp]
-            found.unresolved = -1
+            sequences = identity.partitions[tp]
+            sequences.unresolved = -1
             del identity.in_doubt[tp]
-            if found.next == found.acked + 1:
+            if sequences.next == sequences.acked + 1:
                 continue
             if not self.bumps_epoch:
                 _forget_identity(producer)
@@ -183,10 +183,10 @@ class Sequencer:
 
     def _new_epoch(self, producer: Producer, tp: str) -> None:
         producer.identity.epoch += 1
-        found = _partition(producer, tp)
-        found.unresolved = -1
+        sequences = _partition(producer, tp)
+        sequences.unresolved = -1
         producer.identity.in_doubt.pop(tp, None)
-        _start_at_zero(producer, tp, found)
+        _start_at_zero(producer, tp, sequences)
 
 
 def _owner(producer: Producer) -> tuple[int, int]:
@@ -203,38 +203,40 @@ def _is_numbered(flight: Flight) -> bool:
 
 def _numbered(producer: Producer, tp: str) -> Iterator[Flight]:
     """The batches of a partition that have sequence numbers, oldest first."""
-    return (each for each in producer.flights if each.tp == tp and _is_numbered(each))
+    return (flight for flight in producer.flights if flight.tp == tp and _is_numbered(flight))
 
 
-def _belongs(batch: RecordBatch, found: PartitionSequences) -> bool:
+def _belongs(batch: RecordBatch, sequences: PartitionSequences) -> bool:
     """Whether a batch has the id and epoch of its partition's current sequence."""
-    return (batch.producer_id, batch.producer_epoch) == found.owner
+    return (batch.producer_id, batch.producer_epoch) == sequences.owner
 
 
 def _numbered_batch(batch: RecordBatch, owner: tuple[int, int], sequence: int) -> RecordBatch:
     return replace(batch, producer_id=owner[0], producer_epoch=owner[1], base_sequence=sequence)
 
 
-def _start_at_zero(producer: Producer, tp: str, found: PartitionSequences) -> None:
+def _start_at_zero(producer: Producer, tp: str, sequences: PartitionSequences) -> None:
     """Restart a partition's sequence at 0 under the current id and epoch."""
     sequence, owner = 0, _owner(producer)
-    for each in _numbered(producer, tp):
-        assert each.batch is not None
-        each.batch = _numbered_batch(each.batch, owner, sequence)
-        each.renumbered = True
-        sequence = advance(sequence, each.batch.count)
-    found.owner, found.next, found.acked = owner, sequence, NONE
+    for flight in _numbered(producer, tp):
+        assert flight.batch is not None
+        flight.batch = _numbered_batch(flight.batch, owner, sequence)
+        flight.renumbered = True
+        sequence = advance(sequence, flight.batch.count)
+    sequences.owner, sequences.next, sequences.acked = owner, sequence, NONE
 
 
-def _close_gap(producer: Producer, tp: str, gone: RecordBatch, found: PartitionSequences) -> None:
+def _close_gap(
+    producer: Producer, tp: str, gone: RecordBatch, sequences: PartitionSequences
+) -> None:
     """Close the gap left by a batch that was definitely not written."""
-    found.next -= gone.count
-    for each in _numbered(producer, tp):
-        assert each.batch is not None
-        if each.batch.base_sequence > gone.base_sequence:
-            sequence = each.batch.base_sequence - gone.count
-            each.batch = replace(each.batch, base_sequence=sequence)
-            each.renumbered = True
+    sequences.next -= gone.count
+    for flight in _numbered(producer, tp):
+        assert flight.batch is not None
+        if flight.batch.base_sequence > gone.base_sequence:
+            sequence = flight.batch.base_sequence - gone.count
+            flight.batch = replace(flight.batch, base_sequence=sequence)
+            flight.renumbered = True
 
 
 def _forget_identity(producer: Producer) -> None:

@@ -53,20 +53,20 @@ class ProducerMetadata:
 
     # ---- partitions
 
-    def partition(self, producer: Producer, wanted: Produce, leaders: Leaders) -> int:
+    def partition(self, producer: Producer, statement: Produce, leaders: Leaders) -> int:
         """The partition of the producer's next batch."""
-        if wanted.partition is not None:
-            return wanted.partition
-        if wanted.key is not None and wanted.partitioner != "roundrobin":
-            return partitioner.partition_for_key(wanted.key.encode(), max(1, len(leaders)))
-        if wanted.partitioner == "roundrobin":
-            return self._next_in_turn(producer, wanted.topic, leaders, start=0)
-        if wanted.partitioner == "default" and self.built_in:
-            return self._stay_or_switch(producer, wanted.topic, leaders)
-        if wanted.partitioner == "sticky" or self.sticky:
-            return self._next_sticky(producer, wanted.topic, leaders)
-        start = 0 if wanted.topic in producer.round_robin else self.kernel.random_below(1 << 30)
-        return self._next_in_turn(producer, wanted.topic, leaders, start=start)
+        if statement.partition is not None:
+            return statement.partition
+        if statement.key is not None and statement.partitioner != "roundrobin":
+            return partitioner.partition_for_key(statement.key.encode(), max(1, len(leaders)))
+        if statement.partitioner == "roundrobin":
+            return self._next_in_turn(producer, statement.topic, leaders, start=0)
+        if statement.partitioner == "default" and self.built_in:
+            return self._stay_or_switch(producer, statement.topic, leaders)
+        if statement.partitioner == "sticky" or self.sticky:
+            return self._next_sticky(producer, statement.topic, leaders)
+        start = 0 if statement.topic in producer.round_robin else self.kernel.random_below(1 << 30)
+        return self._next_in_turn(producer, statement.topic, leaders, start=start)
 
     def _next_in_turn(self, producer: Producer, topic: str, leaders: Leaders, *, start: int) -> int:
         turn = producer.round_robin.get(topic, start)
@@ -92,12 +92,12 @@ class ProducerMetadata:
             producer.sticky_bytes[topic] = 0
         return chosen
 
-    def gave(self, producer: Producer, wanted: Produce, size_bytes: int) -> None:
+    def gave(self, producer: Producer, statement: Produce, size_bytes: int) -> None:
         """Count the bytes sent to the built-in partitioner's current partition."""
-        chose = wanted.partition is None and wanted.key is None
-        if self.built_in and chose and wanted.partitioner == "default":
-            given = producer.sticky_bytes.get(wanted.topic, 0)
-            producer.sticky_bytes[wanted.topic] = given + size_bytes
+        chose = statement.partition is None and statement.key is None
+        if self.built_in and chose and statement.partitioner == "default":
+            given = producer.sticky_bytes.get(statement.topic, 0)
+            producer.sticky_bytes[statement.topic] = given + size_bytes
 
 
 def _choices(producer: Producer, topic: str, leaders: Leaders) -> tuple[list[int], int]:
@@ -105,10 +105,10 @@ def _choices(producer: Producer, topic: str, leaders: Leaders) -> tuple[list[int
     count = max(1, len(leaders))
     if producer.leaders.get(topic) is not leaders:
         return _available(leaders), count
-    found = producer.available.get(topic)
-    if found is None:
-        found = producer.available[topic] = _available(leaders)
-    return found, count
+    available = producer.available.get(topic)
+    if available is None:
+        available = producer.available[topic] = _available(leaders)
+    return available, count
 
 
 def _available(leaders: Leaders) -> list[int]:

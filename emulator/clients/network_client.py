@@ -49,7 +49,6 @@ class NetworkClient:
     # ---- observing connections
 
     def responded(self, connections: Connections, broker: int) -> None:
-        """A broker responded."""
         if broker not in connections.open:
             connections.open[broker] = None
             connections.failed.pop(broker, None)
@@ -69,7 +68,7 @@ def note_response(question: Question, response: MetadataResponse, partition: int
     """Keep an error about a partition; one from a broker that knows it takes precedence."""
     error = response.error
     if error == "NONE":
-        found = response.partitions.get(partition)
-        error = UNKNOWN if found is None else found.error
+        description = response.partitions.get(partition)
+        error = UNKNOWN if description is None else description.error
     if question.error != NO_LEADER:
         question.error = error

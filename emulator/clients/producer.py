@@ -76,10 +76,10 @@ class Producers:
         """The producer of that name, which begins to exist with its first statement."""
         return self.context.state.producers.setdefault(name, Producer(name))
 
-    def start(self, wanted: Produce) -> int:
+    def start(self, statement: Produce) -> int:
         """Start a `produce` statement; return its job id, under which its end is recorded."""
-        producer = self.named(wanted.producer)
-        job = Job(self.context.new_id(), wanted, next_us=self.kernel.now)
+        producer = self.named(statement.producer)
+        job = Job(self.context.new_id(), statement, next_us=self.kernel.now)
         producer.jobs.append(job)
         if len(producer.jobs) == 1:
             self._pump(producer)
@@ -145,36 +145,36 @@ class Producers:
 
     def _begin(self, producer: Producer, job: Job) -> None:
         """Start a batch with the job's next records."""
-        now, wanted = self.kernel.state.now_us, job.input
-        job.next_us, job.begun = now + wanted.every_us, True
-        retries = wanted.retries
+        now, statement = self.kernel.state.now_us, job.input
+        job.next_us, job.begun = now + statement.every_us, True
+        retries = statement.retries
         if retries is None:
-            retries = INT_MAX if wanted.idempotent else self.defaults.retries
-        patience_us = MAX_BLOCK_US if wanted.strict_retries else PATIENCE_US
-        flight = Flight(0, now + patience_us, retries, self._deadline_us(wanted))
+            retries = INT_MAX if statement.idempotent else self.defaults.retries
+        patience_us = MAX_BLOCK_US if statement.strict_retries else PATIENCE_US
+        flight = Flight(0, now + patience_us, retries, self._deadline_us(statement))
         producer.flights.append(flight)
         self._go_on(producer, flight)
 
-    def _deadline_us(self, wanted: Produce) -> int:
+    def _deadline_us(self, statement: Produce) -> int:
         whole_us = self.defaults.delivery_timeout_us
         if whole_us is None:
             return NEVER_US
-        return self.kernel.state.now_us + max(whole_us, wanted.timeout_us + GIVE_UP_US)
+        return self.kernel.state.now_us + max(whole_us, statement.timeout_us + GIVE_UP_US)
 
     # ---- prerequisites of a batch: partition, leader, producer id, ordering
 
     def _go_on(self, producer: Producer, flight: Flight) -> None:
         """Resolve the next prerequisite of a batch, or send it."""
-        wanted = producer.jobs[0].input
-        leaders = self.metadata.known(producer, wanted.topic)
-        if flight.batch is None and (leaders is not None or wanted.partition is not None):
+        statement = producer.jobs[0].input
+        leaders = self.metadata.known(producer, statement.topic)
+        if flight.batch is None and (leaders is not None or statement.partition is not None):
             self.accumulator.fill(producer, flight, leaders or {})
         leader = -1 if leaders is None else leaders.get(flight.partition, -1)
         if leader < 0:
             self._ask(producer, flight)
-        elif not wanted.idempotent:
+        elif not statement.idempotent:
             self.sender.send(producer, flight, leader)
-        elif wanted.transactional and not self.transactions.covers(producer, flight.tp):
+        elif statement.transactional and not self.transactions.covers(producer, flight.tp):
             flight.phase = ADDING
         elif producer.identity.producer_id < 0:
             self._identify(producer, flight)
@@ -188,7 +188,7 @@ class Producers:
 
     def _added(self, producer: Producer, error: str) -> None:
         """Go on with the batches whose partitions are part of the transaction now."""
-        for flight in [each for each in producer.flights if each.phase == ADDING]:
+        for flight in [flight for flight in producer.flights if flight.phase == ADDING]:
             if error != NONE:
                 self.sender.give_up(producer, flight, error)
             elif self.transactions.covers(producer, flight.tp):
@@ -214,10 +214,10 @@ class Producers:
 
     def told(self, source: int, message: MetadataResponse) -> bool:
         """Handle a metadata response; return False if no producer requested it."""
-        found = self._waiting_for(message.request, ASKING)
-        if found is None:
+        waiting = self._waiting_for(message.request, ASKING)
+        if waiting is None:
             return False
-        producer, flight = found
+        producer, flight = waiting
         self.connections.responded(producer.connections, source)
         self._told(producer, flight, message)
         self._pump(producer)
@@ -228,7 +228,7 @@ class Producers:
             self.sender.failed(producer, flight, message.error)
             return
         if message.error == "NONE":
-            leaders = {number: each.leader for number, each in message.partitions.items()}
+            leaders = {number: partition.leader for number, partition in message.partitions.items()}
             if flight.batch is None:
                 self.accumulator.fill(producer, flight, leaders)
             if leaders.get(flight.partition, -1) >= 0:
@@ -256,10 +256,10 @@ class Producers:
 
     def identified(self, source: int, message: InitProducerIdResponse) -> None:
         """Handle an InitProducerId response."""
-        found = self._waiting_for(message.request, IDENTIFYING)
-        if found is None:
+        waiting = self._waiting_for(message.request, IDENTIFYING)
+        if waiting is None:
             return
-        producer, flight = found
+        producer, flight = waiting
         self.connections.responded(producer.connections, source)
         if message.error == "NONE":
             producer.identity.producer_id = message.producer_id
@@ -285,9 +285,9 @@ class Producers:
 
     def on_response(self, source: int, message: ProduceResponse) -> None:
         """Handle the leader's produce response."""
-        found = self._waiting_for(message.request, SENT)
-        if found is not None:
-            producer, flight = found
+        waiting = self._waiting_for(message.request, SENT)
+        if waiting is not None:
+            producer, flight = waiting
             self.connections.responded(producer.connections, source)
             self.sender.on_response(producer, flight, message)
             self._pump(producer)
@@ -298,7 +298,7 @@ class Producers:
         resumed = bool(producer.jobs) and producer.jobs[0].token == token
         if resumed:
             producer.jobs[0].token = 0
-        for flight in [each for each in producer.flights if each.token == token]:
+        for flight in [flight for flight in producer.flights if flight.token == token]:
             if self.kernel.now >= flight.deadline_us:
                 self.sender.expired(producer, flight)
             elif flight.phase in (ASKING, IDENTIFYING):

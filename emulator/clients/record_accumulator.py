@@ -22,22 +22,22 @@ class RecordAccumulator:
 
     def fill(self, producer: Producer, flight: Flight, leaders: Leaders) -> None:
         """Assign a batch one of the partitions in ``leaders``, and the next records."""
-        wanted = producer.jobs[0].input
-        self.fill_for(producer, flight, self.metadata.partition(producer, wanted, leaders))
+        statement = producer.jobs[0].input
+        self.fill_for(producer, flight, self.metadata.partition(producer, statement, leaders))
 
     def fill_for(self, producer: Producer, flight: Flight, partition: int) -> None:
         """Assign a batch the next records, add them to the ledger and emit the event."""
         job, context = producer.jobs[0], self.context
-        wanted = job.input
-        count = min(wanted.batch, wanted.count - job.sent)
-        if wanted.count == 1:
-            values = [wanted.value]
+        statement = job.input
+        count = min(statement.batch, statement.count - job.sent)
+        if statement.count == 1:
+            values = [statement.value]
         else:
-            prefix = f"{wanted.value}-"  # adding a string is cheaper than formatting two
+            prefix = f"{statement.value}-"  # adding a string is cheaper than formatting two
             values = [prefix + str(i) for i in range(job.sent, job.sent + count)]
-        keys: list[str | None] = [] if wanted.key is None else [wanted.key] * count
-        flight.partition, flight.tp = partition, f"{wanted.topic}-{partition}"
-        acks = acks_of(wanted, context.producer_defaults)
+        keys: list[str | None] = [] if statement.key is None else [statement.key] * count
+        flight.partition, flight.tp = partition, f"{statement.topic}-{partition}"
+        acks = acks_of(statement, context.producer_defaults)
         first = 0
         if count:
             now_us = context.kernel.state.now_us
@@ -50,15 +50,15 @@ class RecordAccumulator:
         else:
             size_bytes = stored_bytes(context.profile, keys, values)
             flight.size = request_bytes(context.profile, keys, values)
-        kind = TRANSACTIONAL if wanted.transactional else PLAIN
+        kind = TRANSACTIONAL if statement.transactional else PLAIN
         flight.batch = RecordBatch(0, count, -1, first, -1, -1, -1, size_bytes, kind)
-        self.metadata.gave(producer, wanted, flight.size)
+        self.metadata.gave(producer, statement, flight.size)
         if count:
             context.emit(events.ProduceSent, producer.name, flight.tp, first, keys, values, acks)
 
 
-def acks_of(wanted: Produce, defaults: ProducerDefaults) -> int:
+def acks_of(statement: Produce, defaults: ProducerDefaults) -> int:
     """The acks setting, or the release's default; idempotence requires all."""
-    if wanted.idempotent:
+    if statement.idempotent:
         return -1
-    return defaults.acks if wanted.acks is None else wanted.acks
+    return defaults.acks if statement.acks is None else statement.acks

@@ -66,18 +66,18 @@ class Sender:
     def send(self, producer: Producer, flight: Flight, leader: int) -> None:
         """Send a batch to the leader; with acks=0 it is complete at once."""
         assert flight.batch is not None
-        wanted = producer.jobs[0].input
-        acks = acks_of(wanted, self.defaults)
+        statement = producer.jobs[0].input
+        acks = acks_of(statement, self.defaults)
         flight.phase, flight.target = SENT, leader
         flight.attempts += 1
         flight.renumbered = False
-        transaction = producer.transaction if wanted.transactional else None
+        transaction = producer.transaction if statement.transactional else None
         by_leader = self.context.transaction_version() >= BY_LEADERS_SINCE
         request = ProduceRequest(
             flight.tp,
             flight.batch,
             acks,
-            wanted.timeout_us,
+            statement.timeout_us,
             flight.size,
             "" if transaction is None else transaction.transactional_id,
             transaction is not None and by_leader,
@@ -88,7 +88,7 @@ class Sender:
             self._note_unacknowledged(producer, flight.request)
             self.acknowledged(producer, flight, -1)
         else:
-            self.limit(producer, flight, wanted.timeout_us + GIVE_UP_US)
+            self.limit(producer, flight, statement.timeout_us + GIVE_UP_US)
 
     def _note_unacknowledged(self, producer: Producer, request: int) -> None:
         """Remember whose connection the leader closes if it rejects the batch (its only signal)."""
@@ -113,9 +113,9 @@ class Sender:
         target = flight.target
         self._hang_up(producer, target)
         self.connections.is_silent(producer.connections, target)
-        for each in list(producer.flights):
-            if each.phase == SENT and each.target == target:
-                self.failed(producer, each, "NETWORK_EXCEPTION")
+        for other in list(producer.flights):
+            if other.phase == SENT and other.target == target:
+                self.failed(producer, other, "NETWORK_EXCEPTION")
 
     def _hang_up(self, producer: Producer, target: int) -> None:
         """Close a producer's connection: messages waiting on a partitioned link are lost."""
@@ -163,13 +163,13 @@ class Sender:
 
     def failed(self, producer: Producer, flight: Flight, error: str, log_start: int = -1) -> None:
         """Handle a failed attempt: retry it if possible."""
-        wanted = producer.jobs[0].input
+        statement = producer.jobs[0].input
         was_sent = flight.phase == SENT
         flight.error = error
         if error in FORGETS_LEADER:
-            self.metadata.forget(producer, wanted.topic)
+            self.metadata.forget(producer, statement.topic)
         free = error in ROUTING and self.kernel.now < flight.patience_us
-        if wanted.strict_retries and was_sent:
+        if statement.strict_retries and was_sent:
             # Kafka's Sender counts each attempt that was sent; looking up a leader is none.
             free = False
         if self._lost_identity(producer, flight, error):
@@ -186,8 +186,8 @@ class Sender:
     def _is_worth_it(self, producer: Producer, flight: Flight, error: str, log_start: int) -> bool:
         if flight.retries_left <= 0 or self.kernel.now >= flight.deadline_us:
             return False
-        wanted = producer.jobs[0].input
-        if wanted.idempotent and not wanted.transactional:
+        statement = producer.jobs[0].input
+        if statement.idempotent and not statement.transactional:
             return self.sequencer.may_retry(producer, flight, error, log_start)
         return ERRORS[error].retriable
 
@@ -230,8 +230,8 @@ class Sender:
     @staticmethod
     def _numbers_alone(producer: Producer) -> bool:
         """Whether the producer recovers its sequence numbers itself, without a coordinator."""
-        wanted = producer.jobs[0].input
-        return wanted.idempotent and not wanted.transactional
+        statement = producer.jobs[0].input
+        return statement.idempotent and not statement.transactional
 
     def _remove(self, producer: Producer, flight: Flight, error: str) -> None:
         job = producer.jobs[0]

@@ -100,10 +100,10 @@ class ShareReads:
     def _fetch(
         self, consumer: Consumer, membership: Membership, reading: Reading, broker: int
     ) -> None:
-        epoch, wanted = membership.sessions.get(broker, 0), membership.leaders[broker]
+        epoch, led = membership.sessions.get(broker, 0), membership.leaders[broker]
         joined = membership.joined.get(broker, []) if epoch else []
-        membership.joined[broker] = wanted
-        added = [tp for tp in wanted if tp not in joined]
+        membership.joined[broker] = led
+        added = [tp for tp in led if tp not in joined]
         limit = reading.input.max_records
         left = RECORDS_MAX if limit is None else limit - reading.given
         has_mode = self.context.profile.has("share_locks_renewed")
@@ -117,7 +117,7 @@ class ShareReads:
             min(RECORDS_MAX, left),
             RECORDS_MAX,
             added,
-            [tp for tp in joined if tp not in wanted],
+            [tp for tp in joined if tp not in led],
             strict=has_mode and limit is not None,
             client=consumer.name,
             version=2 if has_mode else 1,

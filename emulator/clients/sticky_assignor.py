@@ -21,12 +21,12 @@ def assign_sticky(
     A partition claimed by two members is kept by neither.
     """
     kept = _kept(counts, subscriptions, owned)
-    wanted = {member: frozenset(topics) for member, topics in subscriptions.items()}
-    if len(set(wanted.values())) <= 1:
-        found = _Even(counts, kept).assign()
+    topics_of = {member: frozenset(topics) for member, topics in subscriptions.items()}
+    if len(set(topics_of.values())) <= 1:
+        assignment = _Even(counts, kept).assign()
     else:
-        found = _Uneven(counts, wanted, kept).assign()
-    return {member: [f"{topic}-{n}" for topic, n in mine] for member, mine in found.items()}
+        assignment = _Uneven(counts, topics_of, kept).assign()
+    return {member: [f"{topic}-{n}" for topic, n in mine] for member, mine in assignment.items()}
 
 
 def _kept(
@@ -58,8 +58,8 @@ class _Even:
 
     def assign(self) -> dict[str, list[Partition]]:
         """Keep owned partitions up to the quota, then assign the rest."""
-        found = {member: self._keep(member) for member in self.owned}
-        taken = {partition for mine in found.values() for partition in mine}
+        assignment = {member: self._keep(member) for member in self.owned}
+        taken = {partition for mine in assignment.values() for partition in mine}
         self.below.sort()
         self.at_quota = sorted(self.at_quota) if self.extra else []
         turn = 0
@@ -69,7 +69,7 @@ class _Even:
             if self.below:
                 turn %= len(self.below)
                 member = self.below[turn]
-                if len(found[member]) + 1 == self.quota:
+                if len(assignment[member]) + 1 == self.quota:
                     self.at_quota.append(self.below.pop(turn))
                 else:
                     turn += 1
@@ -77,8 +77,8 @@ class _Even:
                 member = self.at_quota.pop(0)
             else:
                 break
-            found[member].append(partition)
-        return found
+            assignment[member].append(partition)
+        return assignment
 
     def _keep(self, member: str) -> list[Partition]:
         mine = sorted(self.owned[member], key=lambda partition: (partition[1], partition[0]))
@@ -98,18 +98,20 @@ class _Uneven:
     def __init__(
         self,
         counts: Mapping[str, int],
-        wanted: Mapping[str, frozenset[str]],
+        topics_of: Mapping[str, frozenset[str]],
         owned: dict[str, list[Partition]],
     ) -> None:
         self.counts = counts
-        self.wanted = {m: sorted(t for t in topics if t in counts) for m, topics in wanted.items()}
-        self.members = {t: [m for m, own in self.wanted.items() if t in own] for t in counts}
-        self.found = {
-            member: [p for p in mine if p[0] in self.wanted[member]]
+        self.topics_of = {
+            m: sorted(t for t in topics if t in counts) for m, topics in topics_of.items()
+        }
+        self.members = {t: [m for m, own in self.topics_of.items() if t in own] for t in counts}
+        self.assignment = {
+            member: [p for p in mine if p[0] in self.topics_of[member]]
             for member, mine in owned.items()
         }
-        self.revoked = any(len(self.found[member]) < len(owned[member]) for member in owned)
-        self.owner = {p: member for member, mine in self.found.items() for p in mine}
+        self.revoked = any(len(self.assignment[member]) < len(owned[member]) for member in owned)
+        self.owner = {p: member for member, mine in self.assignment.items() for p in mine}
         self.moves: dict[Partition, tuple[str, str]] = {}
 
     def assign(self) -> dict[str, list[Partition]]:
@@ -121,24 +123,24 @@ class _Uneven:
         for partition in fresh:
             if self.members[partition[0]]:
                 member = self._least(partition[0])
-                self.found[member].append(partition)
+                self.assignment[member].append(partition)
                 self.owner[partition] = member
-        before = {member: list(mine) for member, mine in self.found.items()}
-        self.free = [member for member in self.found if self._may_change(member)]
+        before = {member: list(mine) for member, mine in self.assignment.items()}
+        self.free = [member for member in self.assignment if self._may_change(member)]
         movable = [p for p in every if len(self.members[p[0]]) > 1]
         if not self.revoked:
             self._move([p for p in fresh if len(self.members[p[0]]) > 1])
         moved = self._move(movable)
-        worse = moved and not began_empty and self._score(self.found) >= self._score(before)
-        return before if worse else self.found
+        worse = moved and not began_empty and self._score(self.assignment) >= self._score(before)
+        return before if worse else self.assignment
 
     def _least(self, topic: str) -> str:
         """The subscriber of the topic with the fewest partitions."""
-        return min(self.members[topic], key=lambda member: (len(self.found[member]), member))
+        return min(self.members[topic], key=lambda member: (len(self.assignment[member]), member))
 
     def _may_change(self, member: str) -> bool:
-        mine = self.found[member]
-        most = sum(self.counts[topic] for topic in self.wanted[member])
+        mine = self.assignment[member]
+        most = sum(self.counts[topic] for topic in self.topics_of[member])
         return len(mine) < most or any(len(self.members[topic]) > 1 for topic, _ in mine)
 
     def _move(self, movable: list[Partition]) -> bool:
@@ -149,20 +151,20 @@ class _Uneven:
             for partition in movable:
                 if self._balanced():
                     break
-                size = len(self.found[self.owner[partition]])
-                if any(size > len(self.found[m]) + 1 for m in self.members[partition[0]]):
+                size = len(self.assignment[self.owner[partition]])
+                if any(size > len(self.assignment[m]) + 1 for m in self.members[partition[0]]):
                     self._give(partition, self._least(partition[0]))
                     moved = again = True
         return moved
 
     def _balanced(self) -> bool:
-        sizes = {member: len(self.found[member]) for member in self.free}
+        sizes = {member: len(self.assignment[member]) for member in self.free}
         if not sizes or min(sizes.values()) >= max(sizes.values()) - 1:
             return True
         return not any(
-            sizes[member] + 1 < len(self.found[self.owner[topic, n]])
+            sizes[member] + 1 < len(self.assignment[self.owner[topic, n]])
             for member in self.free
-            for topic in self.wanted[member]
+            for topic in self.topics_of[member]
             for n in range(self.counts[topic])
             if self.owner[topic, n] != member
         )
@@ -179,11 +181,11 @@ class _Uneven:
         origin = self.moves.pop(partition, (giver, ""))[0]
         if origin != member:
             self.moves[partition] = (origin, member)
-        self.found[giver].remove(partition)
-        self.found[member].append(partition)
+        self.assignment[giver].remove(partition)
+        self.assignment[member].append(partition)
         self.owner[partition] = member
 
     @staticmethod
-    def _score(found: dict[str, list[Partition]]) -> int:
-        sizes = [len(mine) for mine in found.values()]
+    def _score(assignment: dict[str, list[Partition]]) -> int:
+        sizes = [len(mine) for mine in assignment.values()]
         return sum(abs(one - other) for one in sizes for other in sizes)

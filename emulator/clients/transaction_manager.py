@@ -70,26 +70,31 @@ class TransactionManager:
 
     # ---- statements
 
-    def begin(self, producer: Producer, wanted: BeginTransaction) -> int:
+    def begin(self, producer: Producer, statement: BeginTransaction) -> int:
         """Begin a transaction; return the job, under which its end is recorded."""
-        name = wanted.transactional_id or producer.name
+        name = statement.transactional_id or producer.name
         job = self.context.new_id()
-        found = producer.transaction
-        if found is None or found.transactional_id != name or not found.is_ready:
-            found = producer.transaction = TransactionState(name, wanted.timeout_us)
-        found.job, found.is_open, found.error, found.partitions = job, True, NONE, {}
-        if found.is_ready:
-            self._finish(found, NONE)
+        transaction = producer.transaction
+        if transaction is None or transaction.transactional_id != name or not transaction.is_ready:
+            transaction = producer.transaction = TransactionState(name, statement.timeout_us)
+        transaction.job, transaction.is_open, transaction.error, transaction.partitions = (
+            job,
+            True,
+            NONE,
+            {},
+        )
+        if transaction.is_ready:
+            self._finish(transaction, NONE)
         else:
-            self._call(producer, found, INIT)
+            self._call(producer, transaction, INIT)
         return job
 
     def end(self, producer: Producer, *, commit: bool) -> int:
         """Commit or abort once all batches are acknowledged or have failed; return the job."""
-        found = producer.transaction
-        assert found is not None
-        job = found.job = self.context.new_id()
-        found.ending = COMMIT if commit else ABORT
+        transaction = producer.transaction
+        assert transaction is not None
+        job = transaction.job = self.context.new_id()
+        transaction.ending = COMMIT if commit else ABORT
         self.look(producer)
         return job
 
@@ -97,64 +102,68 @@ class TransactionManager:
 
     def covers(self, producer: Producer, tp: str) -> bool:
         """Whether a batch for a partition may be sent."""
-        found = producer.transaction
-        if found is None or self.by_leaders:
-            if found is not None:
-                found.partitions[tp] = None
+        transaction = producer.transaction
+        if transaction is None or self.by_leaders:
+            if transaction is not None:
+                transaction.partitions[tp] = None
             return True
-        return tp in found.partitions
+        return tp in transaction.partitions
 
     def look(self, producer: Producer) -> None:
         """Add the partitions that batches wait for, or else end the transaction if it is due."""
-        found = producer.transaction
-        if found is None or found.call:
+        transaction = producer.transaction
+        if transaction is None or transaction.call:
             return
         waiting = {flight.tp: None for flight in producer.flights if flight.phase == ADDING}
         if waiting:
-            found.adding = list(waiting)
-            self._call(producer, found, ADD)
-        elif found.ending and not producer.jobs and not producer.flights:
-            if found.ending == COMMIT and found.error != NONE:
-                found.ending = ""
-                self._finish(found, found.error)
-            elif found.partitions:
-                self._call(producer, found, found.ending)
+            transaction.adding = list(waiting)
+            self._call(producer, transaction, ADD)
+        elif transaction.ending and not producer.jobs and not producer.flights:
+            if transaction.ending == COMMIT and transaction.error != NONE:
+                transaction.ending = ""
+                self._finish(transaction, transaction.error)
+            elif transaction.partitions:
+                self._call(producer, transaction, transaction.ending)
             else:
-                self._ended(found, NONE)
+                self._ended(transaction, NONE)
 
     # ---- requests
 
-    def _call(self, producer: Producer, found: TransactionState, call: str) -> None:
-        found.call, found.deadline_us = call, self.context.now + MAX_BLOCK_US
-        self._ask(producer, found)
+    def _call(self, producer: Producer, transaction: TransactionState, call: str) -> None:
+        transaction.call, transaction.deadline_us = call, self.context.now + MAX_BLOCK_US
+        self._ask(producer, transaction)
 
-    def _ask(self, producer: Producer, found: TransactionState) -> None:
-        if found.coordinator >= 0:
-            self._send(producer, found, found.coordinator, self._request(producer, found))
+    def _ask(self, producer: Producer, transaction: TransactionState) -> None:
+        if transaction.coordinator >= 0:
+            self._send(
+                producer, transaction, transaction.coordinator, self._request(producer, transaction)
+            )
             return
-        if not found.left:
-            found.left = self.connections.candidates(producer.connections)
-        request = FindCoordinatorRequest(found.transactional_id, is_transaction=True)
-        self._send(producer, found, found.left.pop(0), request)
+        if not transaction.left:
+            transaction.left = self.connections.candidates(producer.connections)
+        request = FindCoordinatorRequest(transaction.transactional_id, is_transaction=True)
+        self._send(producer, transaction, transaction.left.pop(0), request)
 
-    def _request(self, producer: Producer, found: TransactionState) -> AnyMessage:
-        name, identity = found.transactional_id, producer.identity
-        if found.call == INIT:
-            return InitProducerIdRequest(name, found.timeout_us)
+    def _request(self, producer: Producer, transaction: TransactionState) -> AnyMessage:
+        name, identity = transaction.transactional_id, producer.identity
+        if transaction.call == INIT:
+            return InitProducerIdRequest(name, transaction.timeout_us)
         producer_id, epoch = identity.producer_id, identity.epoch
-        if found.call == ADD:
-            return AddPartitionsToTxnRequest(name, producer_id, epoch, found.adding)
-        return EndTxnRequest(name, producer_id, epoch, found.call == COMMIT, self.by_leaders)
+        if transaction.call == ADD:
+            return AddPartitionsToTxnRequest(name, producer_id, epoch, transaction.adding)
+        return EndTxnRequest(name, producer_id, epoch, transaction.call == COMMIT, self.by_leaders)
 
     def _send(
-        self, producer: Producer, found: TransactionState, broker: int, request: AnyMessage
+        self, producer: Producer, transaction: TransactionState, broker: int, request: AnyMessage
     ) -> None:
-        found.target, found.request = broker, self.context.send(broker, request)
-        self._limit(producer, found, REQUEST_US if found.coordinator >= 0 else RESPONSE_US)
+        transaction.target, transaction.request = broker, self.context.send(broker, request)
+        self._limit(
+            producer, transaction, REQUEST_US if transaction.coordinator >= 0 else RESPONSE_US
+        )
 
-    def _limit(self, producer: Producer, found: TransactionState, delay_us: int) -> None:
-        found.token = self.context.new_id()
-        self.context.later(TASK, producer.name, found.token, delay_us)
+    def _limit(self, producer: Producer, transaction: TransactionState, delay_us: int) -> None:
+        transaction.token = self.context.new_id()
+        self.context.later(TASK, producer.name, transaction.token, delay_us)
 
     # ---- responses
 
@@ -162,109 +171,109 @@ class TransactionManager:
         """Handle a response; return False if it answers no request of a transactional producer."""
         request = getattr(message, "request", 0)
         for producer in self.context.state.producers.values():
-            found = producer.transaction
-            if found is not None and request and found.request == request:
-                found.request = 0
+            transaction = producer.transaction
+            if transaction is not None and request and transaction.request == request:
+                transaction.request = 0
                 self.connections.responded(producer.connections, source)
-                self._take(producer, found, message)
+                self._take(producer, transaction, message)
                 return True
         return False
 
-    def _take(self, producer: Producer, found: TransactionState, message: AnyMessage) -> None:
+    def _take(self, producer: Producer, transaction: TransactionState, message: AnyMessage) -> None:
         match message:
             case FindCoordinatorResponse(error="NONE"):
-                found.coordinator, found.left = message.coordinator, []
-                self._ask(producer, found)
+                transaction.coordinator, transaction.left = message.coordinator, []
+                self._ask(producer, transaction)
             case FindCoordinatorResponse():
-                self._again(producer, found, message.error)
+                self._again(producer, transaction, message.error)
             case AddPartitionsToTxnResponse():
                 errors = [error for error in message.errors.values() if error != NONE]
                 skipped = "OPERATION_NOT_ATTEMPTED"
                 self._result(
-                    producer, found, next((e for e in errors if e != skipped), NONE), message
+                    producer, transaction, next((e for e in errors if e != skipped), NONE), message
                 )
             case InitProducerIdResponse() | EndTxnResponse():
-                self._result(producer, found, message.error, message)
+                self._result(producer, transaction, message.error, message)
 
     def _result(
-        self, producer: Producer, found: TransactionState, error: str, message: AnyMessage
+        self, producer: Producer, transaction: TransactionState, error: str, message: AnyMessage
     ) -> None:
         if error == NONE:
-            self._done(producer, found, message)
+            self._done(producer, transaction, message)
         elif error in (*ELSEWHERE, LOADING, CONCURRENT) or ERRORS[error].retriable:
-            self._again(producer, found, error)
+            self._again(producer, transaction, error)
         else:
-            self._failed(producer, found, error)
+            self._failed(producer, transaction, error)
 
-    def _again(self, producer: Producer, found: TransactionState, error: str) -> None:
+    def _again(self, producer: Producer, transaction: TransactionState, error: str) -> None:
         """Ask again after a backoff, until the time is over."""
         if error in ELSEWHERE:
-            found.coordinator = -1
-        if self.context.now >= found.deadline_us:
-            self._failed(producer, found, error)
+            transaction.coordinator = -1
+        if self.context.now >= transaction.deadline_us:
+            self._failed(producer, transaction, error)
             return
-        is_soon = error == CONCURRENT and found.call == ADD and not found.partitions
-        found.target = -1
-        self._limit(producer, found, SOON_US if is_soon else self.backoff_us)
+        is_soon = error == CONCURRENT and transaction.call == ADD and not transaction.partitions
+        transaction.target = -1
+        self._limit(producer, transaction, SOON_US if is_soon else self.backoff_us)
 
-    def _done(self, producer: Producer, found: TransactionState, message: AnyMessage) -> None:
-        call, found.call = found.call, ""
+    def _done(self, producer: Producer, transaction: TransactionState, message: AnyMessage) -> None:
+        call, transaction.call = transaction.call, ""
         if isinstance(message, InitProducerIdResponse):
             producer.identity = Identity(message.producer_id, message.producer_epoch)
-            found.is_ready = True
-            self._finish(found, NONE)
+            transaction.is_ready = True
+            self._finish(transaction, NONE)
         elif call == ADD:
-            found.partitions |= dict.fromkeys(found.adding)
+            transaction.partitions |= dict.fromkeys(transaction.adding)
             self._added(producer, NONE)
         elif isinstance(message, EndTxnResponse):
             if self.by_leaders and message.producer_id >= 0:
                 producer.identity.producer_id = message.producer_id
                 producer.identity.epoch = message.producer_epoch
-            self._ended(found, NONE)
+            self._ended(transaction, NONE)
 
-    def _failed(self, producer: Producer, found: TransactionState, error: str) -> None:
+    def _failed(self, producer: Producer, transaction: TransactionState, error: str) -> None:
         """Give up: the producer asks for a new epoch before its next transaction."""
-        call, found.call, found.is_ready = found.call, "", False
+        call, transaction.call, transaction.is_ready = transaction.call, "", False
         if call == ADD:
-            found.error = error
+            transaction.error = error
             self._added(producer, error)
         else:
-            self._ended(found, error)
+            self._ended(transaction, error)
 
-    def _ended(self, found: TransactionState, error: str) -> None:
-        if found.error != NONE:
-            found.is_ready = False
-        found.is_open, found.ending, found.partitions = False, "", {}
-        self._finish(found, error)
+    def _ended(self, transaction: TransactionState, error: str) -> None:
+        if transaction.error != NONE:
+            transaction.is_ready = False
+        transaction.is_open, transaction.ending, transaction.partitions = False, "", {}
+        self._finish(transaction, error)
 
-    def _finish(self, found: TransactionState, error: str) -> None:
-        self.context.state.finished[found.job] = error
+    def _finish(self, transaction: TransactionState, error: str) -> None:
+        self.context.state.finished[transaction.job] = error
 
     # ---- time and connections
 
     def timer(self, name: str, token: int) -> None:
         """Handle the end of a backoff, or a request timeout."""
         producer = self.context.state.producers[name]
-        found = producer.transaction
-        if found is None or found.token != token or not found.call:
+        transaction = producer.transaction
+        if transaction is None or transaction.token != token or not transaction.call:
             return
-        if found.request:
-            self.context.withdraw(found.target, found.request)
-            self.connections.is_silent(producer.connections, found.target)
-            self._lost(producer, found)
+        if transaction.request:
+            self.context.withdraw(transaction.target, transaction.request)
+            self.connections.is_silent(producer.connections, transaction.target)
+            self._lost(producer, transaction)
         else:
-            self._ask(producer, found)
+            self._ask(producer, transaction)
 
     def connection_lost(self, message: ConnectionLost) -> None:
         """Find the coordinator again if the connection to it broke."""
         for producer in self.context.state.producers.values():
-            found = producer.transaction
-            if found is None or not found.request or found.target != message.peer:
+            transaction = producer.transaction
+            if transaction is None or not transaction.request or transaction.target != message.peer:
                 continue
-            if message.request in (0, found.request):
+            if message.request in (0, transaction.request):
                 self.connections.broke(producer.connections, message.peer)
-                self._lost(producer, found)
+                self._lost(producer, transaction)
 
-    def _lost(self, producer: Producer, found: TransactionState) -> None:
-        found.request = 0
-        self._again(producer, found, "NETWORK_EXCEPTION")
+    def _lost(self, producer: Producer, transaction: TransactionState) -> None:
+        transaction.request = 0
+        self._again(producer, transaction, "NETWORK_EXCEPTION")

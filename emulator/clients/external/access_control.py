@@ -54,12 +54,12 @@ class DescribeAcls:
         if not client.may_on_cluster(DESCRIBE):
             return wire.DescribeAclsResponse(0, ERRORS[UNAUTHORIZED].code, None)
         assert isinstance(call.message, wire.DescribeAclsRequest)
-        wanted = _filter(call.message)
-        if reason := why_no_filter(wanted):
+        acl_filter = _filter(call.message)
+        if reason := why_no_filter(acl_filter):
             return wire.DescribeAclsResponse(0, ERRORS["INVALID_REQUEST"].code, reason)
         resources: dict[tuple[int, str, int], list[wire.AclDescription]] = {}
         for acl in client.acls:
-            if acl.matches(wanted):
+            if acl.matches(acl_filter):
                 resource = (acl.resource_type, acl.resource_name or "", acl.pattern_type)
                 row = wire.AclDescription(
                     acl.principal or "", acl.host or "", acl.operation, acl.permission
@@ -83,7 +83,9 @@ class CreateAcls:
             return []
         if any(map(_is_no_entry, call.message.creations)):
             return [protocol.AclsResponse(0, "UNKNOWN_SERVER_ERROR", {})]
-        valid = [_entry(each) for each in call.message.creations if not _wrong_name(each)]
+        valid = [
+            _entry(creation) for creation in call.message.creations if not _wrong_name(creation)
+        ]
         return [protocol.CreateAclsRequest(valid)]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
@@ -93,19 +95,19 @@ class CreateAcls:
         if not responses:
             refused = wire.AclCreationResult(SECURITY_DISABLED, NOT_CONFIGURED)
             return wire.CreateAclsResponse(results=[refused] * len(creations))
-        (found,) = responses
-        assert isinstance(found, protocol.AclsResponse)
-        if found.error != NONE:
-            refused = wire.AclCreationResult(ERRORS[found.error].code, _text(found))
+        (response,) = responses
+        assert isinstance(response, protocol.AclsResponse)
+        if response.error != NONE:
+            refused = wire.AclCreationResult(ERRORS[response.error].code, _text(response))
             return wire.CreateAclsResponse(results=[refused] * len(creations))
         rows, number = [], 0
-        for each in creations:
-            if reason := _wrong_name(each):
+        for creation in creations:
+            if reason := _wrong_name(creation):
                 rows.append(wire.AclCreationResult(ERRORS["INVALID_REQUEST"].code, reason))
                 continue
             key = str(number)
-            code = ERRORS[found.errors[key]].code
-            rows.append(wire.AclCreationResult(code, found.messages.get(key)))
+            code = ERRORS[response.errors[key]].code
+            rows.append(wire.AclCreationResult(code, response.messages.get(key)))
             number += 1
         return wire.CreateAclsResponse(results=rows)
 
@@ -122,7 +124,9 @@ class DeleteAcls:
         assert isinstance(call.message, wire.DeleteAclsRequest)
         if not self.authorizer.is_there:
             return []
-        return [protocol.DeleteAclsRequest([_filter(each) for each in call.message.filters])]
+        return [
+            protocol.DeleteAclsRequest([_filter(acl_filter) for acl_filter in call.message.filters])
+        ]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the entries that each filter matched."""
@@ -131,24 +135,24 @@ class DeleteAcls:
         if not responses:
             refused = wire.DeleteAclsFilterResult(SECURITY_DISABLED, NOT_CONFIGURED)
             return wire.DeleteAclsResponse(filter_results=[refused] * len(filters))
-        (found,) = responses
-        assert isinstance(found, protocol.AclsResponse)
-        if found.error != NONE:
-            refused = wire.DeleteAclsFilterResult(ERRORS[found.error].code, _text(found))
+        (response,) = responses
+        assert isinstance(response, protocol.AclsResponse)
+        if response.error != NONE:
+            refused = wire.DeleteAclsFilterResult(ERRORS[response.error].code, _text(response))
             return wire.DeleteAclsResponse(filter_results=[refused] * len(filters))
         rows = [
             wire.DeleteAclsFilterResult(
-                ERRORS[found.errors[str(number)]].code,
-                found.messages.get(str(number)),
+                ERRORS[response.errors[str(number)]].code,
+                response.messages.get(str(number)),
                 [_matching(acl) for acl in acls],
             )
-            for number, acls in enumerate(found.acls)
+            for number, acls in enumerate(response.acls)
         ]
         return wire.DeleteAclsResponse(filter_results=rows)
 
 
-def _text(found: protocol.AclsResponse) -> str | None:
-    return found.messages.get("")
+def _text(response: protocol.AclsResponse) -> str | None:
+    return response.messages.get("")
 
 
 def _is_no_entry(creation: wire.AclCreation) -> bool:
@@ -180,15 +184,15 @@ def _entry(creation: wire.AclCreation) -> Acl:
     )
 
 
-def _filter(wanted: wire.DescribeAclsRequest | wire.DeleteAclsFilter) -> Acl:
+def _filter(acl_filter: wire.DescribeAclsRequest | wire.DeleteAclsFilter) -> Acl:
     return Acl(
-        resource_type=wanted.resource_type_filter,
-        resource_name=wanted.resource_name_filter,
-        pattern_type=wanted.pattern_type_filter,
-        principal=wanted.principal_filter,
-        host=wanted.host_filter,
-        operation=wanted.operation,
-        permission=wanted.permission_type,
+        resource_type=acl_filter.resource_type_filter,
+        resource_name=acl_filter.resource_name_filter,
+        pattern_type=acl_filter.pattern_type_filter,
+        principal=acl_filter.principal_filter,
+        host=acl_filter.host_filter,
+        operation=acl_filter.operation,
+        permission=acl_filter.permission_type,
     )
 
 

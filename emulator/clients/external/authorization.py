@@ -94,9 +94,9 @@ class Client(NamedTuple):
     def operations_on(self, resource_type: int, name: str) -> int:
         """Return the operations that are allowed on a resource, as bits (KIP-430)."""
         allowed = (
-            each
-            for each in self._operations_on(resource_type)
-            if self.may(each, resource_type, name)
+            operation
+            for operation in self._operations_on(resource_type)
+            if self.may(operation, resource_type, name)
         )
         return sum(1 << operation for operation in allowed)
 
@@ -116,7 +116,7 @@ class Authorizer:
         configs = (DESCRIBE_CONFIGS, ALTER_CONFIGS) if has_configs else ()
         self._of_groups = (*OPERATIONS_ON[GROUP], *configs)
         self.is_there = bool(defaults.get("authorizer.class.name", "").strip())
-        self._supers = {each.strip() for each in defaults.get("super.users", "").split(";")}
+        self._supers = {user.strip() for user in defaults.get("super.users", "").split(";")}
         open_to_all = defaults.get("allow.everyone.if.no.acl.found", "").strip().lower()
         self._is_open = open_to_all == "true"
 
@@ -402,8 +402,8 @@ def split_fetch(
     for tp in message.forgotten:
         named.pop(tp, None)
     readable = {tp for tp in named if client.may(READ, TOPIC, _topic_of(tp))}
-    connection.unreadable = {tp: each for tp, each in named.items() if tp not in readable}
-    partitions = {tp: each for tp, each in named.items() if tp in readable}
+    connection.unreadable = {tp: partition for tp, partition in named.items() if tp not in readable}
+    partitions = {tp: partition for tp, partition in named.items() if tp in readable}
     is_over = bool(connection.unreadable) and not partitions and not goes_on
     wait_us = 0 if is_over else message.max_wait_us
     return replace(message, partitions=partitions, max_wait_us=wait_us)
@@ -448,18 +448,18 @@ def with_operations(request: Message, response: Message, client: Client) -> Mess
     if is_about_topics or getattr(request, "include_topic_authorized_operations", False):
         topics: Any = response
         told["topics"] = [
-            each
-            if each.error_code == ERRORS[UNREADABLE].code
-            else replace(each, topic_authorized_operations=client.operations_on(TOPIC, each.name))
-            for each in topics.topics
+            topic
+            if topic.error_code == ERRORS[UNREADABLE].code
+            else replace(topic, topic_authorized_operations=client.operations_on(TOPIC, topic.name))
+            for topic in topics.topics
         ]
     if getattr(request, "include_authorized_operations", False):
         groups: Any = response
         told["groups"] = [
-            each
-            if each.error_code
-            else replace(each, authorized_operations=client.operations_on(GROUP, each.group_id))
-            for each in groups.groups
+            group
+            if group.error_code
+            else replace(group, authorized_operations=client.operations_on(GROUP, group.group_id))
+            for group in groups.groups
         ]
     return replace(response, **told) if told else response
 
@@ -480,10 +480,10 @@ def without_configs(response: AnyMessage, client: Client) -> AnyMessage:
         return response
     error = ERRORS_BY_TYPE[TOPIC]
     created = {
-        name: each
+        name: topic
         if client.may(DESCRIBE_CONFIGS, TOPIC, name)
-        else protocol.TopicCreated(each.topic_id, -1, -1, config_error=error)
-        for name, each in response.created.items()
+        else protocol.TopicCreated(topic.topic_id, -1, -1, config_error=error)
+        for name, topic in response.created.items()
     }
     return replace(response, created=created)
 

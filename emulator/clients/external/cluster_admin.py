@@ -26,17 +26,17 @@ class UpdateFeatures:
         """Ask the controller."""
         request = call.message
         assert isinstance(request, wire.UpdateFeaturesRequest)
-        for each in request.feature_updates:
-            if each.upgrade_type not in UPGRADE_TYPES:
+        for update in request.feature_updates:
+            if update.upgrade_type not in UPGRADE_TYPES:
                 reason = (
-                    f"Invalid update version {each.max_version_level} for feature {each.feature}."
-                    " The controller does not support the given upgrade type."
+                    f"Invalid update version {update.max_version_level} for feature"
+                    f" {update.feature}. The controller does not support the given upgrade type."
                 )
                 error = "INVALID_UPDATE_VERSION"
                 return [protocol.UpdateFeaturesResponse(0, error, {}, {"": reason})]
         updates = {
-            each.feature: (each.max_version_level, _type_of(each, call.header.api_version))
-            for each in request.feature_updates
+            update.feature: (update.max_version_level, _type_of(update, call.header.api_version))
+            for update in request.feature_updates
         }
         return [protocol.UpdateFeaturesRequest(updates, request.validate_only)]
 
@@ -44,13 +44,14 @@ class UpdateFeatures:
         """Return the error, and up to version 1 a row for each feature that was updated."""
         request = call.message
         assert isinstance(request, wire.UpdateFeaturesRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.UpdateFeaturesResponse)
-        if found.error != NONE:
-            code = ERRORS[found.error].code
-            return wire.UpdateFeaturesResponse(0, code, found.messages.get(""))
+        (response,) = responses
+        assert isinstance(response, protocol.UpdateFeaturesResponse)
+        if response.error != NONE:
+            code = ERRORS[response.error].code
+            return wire.UpdateFeaturesResponse(0, code, response.messages.get(""))
         rows = [
-            wire.UpdatableFeatureResult(each.feature, 0, NONE) for each in request.feature_updates
+            wire.UpdatableFeatureResult(update.feature, 0, NONE)
+            for update in request.feature_updates
         ]
         return wire.UpdateFeaturesResponse(0, 0, None, rows)
 
@@ -71,10 +72,10 @@ class UnregisterBroker:
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the error, if any."""
-        (found,) = responses
-        assert isinstance(found, protocol.UnregisterBrokerResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.UnregisterBrokerResponse)
         return wire.UnregisterBrokerResponse(
-            0, ERRORS[found.error].code, found.messages.get("", "")
+            0, ERRORS[response.error].code, response.messages.get("", "")
         )
 
 
@@ -89,19 +90,19 @@ class ListConfigResources:
         """Return the resources of the requested types, all of them if none is named."""
         request = call.message
         assert isinstance(request, wire.ListConfigResourcesRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.ListConfigResourcesResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.ListConfigResourcesResponse)
         if call.header.api_version < TYPES_SINCE:
             return wire.ListConfigResourcesResponse()
-        wanted = request.resource_types or LISTED
-        if any(each not in (*LISTED, CLIENT_METRICS, GROUP) for each in wanted):
+        kinds = request.resource_types or LISTED
+        if any(kind not in (*LISTED, CLIENT_METRICS, GROUP) for kind in kinds):
             return wire.ListConfigResourcesResponse(0, ERRORS["UNSUPPORTED_VERSION"].code)
-        brokers = [str(broker) for broker in found.brokers]
-        names = {BROKER_LOGGER: brokers, BROKER: brokers, TOPIC: found.topics}
+        brokers = [str(broker) for broker in response.brokers]
+        names = {BROKER_LOGGER: brokers, BROKER: brokers, TOPIC: response.topics}
         rows = [
             wire.ConfigResource(name, kind)
             for kind in LISTED
-            if kind in wanted
+            if kind in kinds
             for name in names[kind]
         ]
         return wire.ListConfigResourcesResponse(0, 0, rows)

@@ -110,21 +110,21 @@ def committed_by(
 ) -> Committed | None:
     """Return what a request commits; None if it names topics, and none of them is known."""
     rows = {
-        tp_of(name, each.partition_index): each
+        tp_of(name, partition.partition_index): partition
         for topic in request.topics
         if (name := known_ids.name_of(topic)) is not None
-        for each in topic.partitions
+        for partition in topic.partitions
     }
-    if request.topics and all(known_ids.name_of(each) is None for each in request.topics):
+    if request.topics and all(known_ids.name_of(topic) is None for topic in request.topics):
         return None
     return Committed(
-        {tp: each.committed_offset for tp, each in rows.items()},
+        {tp: row.committed_offset for tp, row in rows.items()},
         {
-            tp: each.committed_leader_epoch
-            for tp, each in rows.items()
-            if each.committed_leader_epoch >= 0
+            tp: row.committed_leader_epoch
+            for tp, row in rows.items()
+            if row.committed_leader_epoch >= 0
         },
-        {tp: note for tp, each in rows.items() if (note := each.committed_metadata)},
+        {tp: note for tp, row in rows.items() if (note := row.committed_metadata)},
     )
 
 
@@ -144,7 +144,7 @@ def commit_results(
     unknown: list[tuple[AnyTopic, dict[int, int]]] = []
     known: list[tuple[AnyTopic, dict[int, int]]] = []
     for topic in topics:
-        numbers = [each.partition_index for each in topic.partitions]
+        numbers = [partition.partition_index for partition in topic.partitions]
         name = known_ids.name_of(topic)
         # Without a response no topic was known then, even if one of them is by now.
         if not responses or name is None:
@@ -161,7 +161,7 @@ def commit_results(
         elif topic_there is not None and topic_there.error == UNAUTHORIZED:
             codes = dict.fromkeys(numbers, ERRORS[UNAUTHORIZED].code)
         else:
-            codes = {each: code if each in there else UNKNOWN_PARTITION for each in numbers}
+            codes = {number: code if number in there else UNKNOWN_PARTITION for number in numbers}
         (known if there else unknown).append((topic, codes))
     return unknown + known
 
@@ -206,9 +206,9 @@ class OffsetFetch:
         request = call.message
         assert isinstance(request, committing.OffsetFetchRequest)
         if call.header.api_version >= GROUPS_SINCE:
-            for each in responses:
-                if isinstance(each, ClusterMetadataResponse):
-                    self.known_ids.learn(each)
+            for response in responses:
+                if isinstance(response, ClusterMetadataResponse):
+                    self.known_ids.learn(response)
             groups = map(self._group, request.groups, responses, repeat(call.header.api_version))
             return committing.OffsetFetchResponse(groups=list(groups))
         (only,) = responses
@@ -226,12 +226,12 @@ class OffsetFetch:
         return committing.OffsetFetchResponse(topics=topics, error_code=code)
 
     def _group(
-        self, asked: committing.OffsetFetchRequestGroup, found: AnyMessage, version: int
+        self, asked: committing.OffsetFetchRequestGroup, response: AnyMessage, version: int
     ) -> committing.OffsetFetchResponseGroup:
         """One group's offsets, those of unknown topic ids last; an error is the group's alone."""
-        assert isinstance(found, protocol.OffsetFetchResponse)
-        if found.error != NONE:
-            code = ERRORS[found.error].code
+        assert isinstance(response, protocol.OffsetFetchResponse)
+        if response.error != NONE:
+            code = ERRORS[response.error].code
             return committing.OffsetFetchResponseGroup(asked.group_id, error_code=code)
         topics = [
             committing.OffsetFetchResponseTopics(
@@ -239,7 +239,7 @@ class OffsetFetch:
                 self.known_ids.id(topic) if version >= IDS_SINCE else NO_UUID,
                 [committing.OffsetFetchResponsePartitions(*row) for row in rows],
             )
-            for topic, rows in _positions(found, 0).items()
+            for topic, rows in _positions(response, 0).items()
         ]
         topics += [
             committing.OffsetFetchResponseTopics(
@@ -253,7 +253,9 @@ class OffsetFetch:
             for topic in asked.topics or ()
             if self.known_ids.name_of(topic) is None
         ]
-        return committing.OffsetFetchResponseGroup(asked.group_id, topics, ERRORS[found.error].code)
+        return committing.OffsetFetchResponseGroup(
+            asked.group_id, topics, ERRORS[response.error].code
+        )
 
 
 def _named(topics: Sequence[committing.OffsetFetchRequestTopic]) -> list[str]:
@@ -277,15 +279,15 @@ def _without_notes(topics: dict[str, list[Position]]) -> dict[str, list[Position
     }
 
 
-def _positions(found: protocol.OffsetFetchResponse, code: int) -> dict[str, list[Position]]:
+def _positions(response: protocol.OffsetFetchResponse, code: int) -> dict[str, list[Position]]:
     """Committed offsets by topic."""
     topics: dict[str, list[Position]] = {}
-    for tp, offset in found.offsets.items():
+    for tp, offset in response.offsets.items():
         topic, partition = split_tp(tp)
-        epoch, note = found.epochs.get(tp, -1), found.notes.get(tp, "")
-        error = UNSTABLE if tp in found.unstable else code
-        if tp in found.errors:
-            error = ERRORS[found.errors[tp]].code
+        epoch, note = response.epochs.get(tp, -1), response.notes.get(tp, "")
+        error = UNSTABLE if tp in response.unstable else code
+        if tp in response.errors:
+            error = ERRORS[response.errors[tp]].code
         topics.setdefault(topic, []).append((partition, offset, epoch, note, error))
     return topics
 
@@ -298,7 +300,9 @@ class OffsetDelete:
         request = call.message
         assert isinstance(request, admin.OffsetDeleteRequest)
         named = [
-            tp_of(t.name, each.partition_index) for t in request.topics for each in t.partitions
+            tp_of(t.name, partition.partition_index)
+            for t in request.topics
+            for partition in t.partitions
         ]
         return [protocol.OffsetDeleteRequest(request.group_id, named)]
 
@@ -306,19 +310,19 @@ class OffsetDelete:
         """Return the result for each partition; a top-level error has no partitions."""
         request = call.message
         assert isinstance(request, admin.OffsetDeleteRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.OffsetDeleteResponse)
-        if found.error != NONE:
-            return admin.OffsetDeleteResponse(ERRORS[found.error].code)
+        (response,) = responses
+        assert isinstance(response, protocol.OffsetDeleteResponse)
+        if response.error != NONE:
+            return admin.OffsetDeleteResponse(ERRORS[response.error].code)
         topics = [
             admin.OffsetDeleteResponseTopic(
                 topic.name,
                 [
                     admin.OffsetDeleteResponsePartition(
-                        each.partition_index,
-                        ERRORS[found.errors[tp_of(topic.name, each.partition_index)]].code,
+                        partition.partition_index,
+                        ERRORS[response.errors[tp_of(topic.name, partition.partition_index)]].code,
                     )
-                    for each in topic.partitions
+                    for partition in topic.partitions
                 ],
             )
             for topic in request.topics

@@ -42,7 +42,7 @@ class ConsumerGroupHeartbeat:
                 request.server_assignor,
                 None
                 if owned is None
-                else {uuid_text(each.topic_id): each.partitions for each in owned},
+                else {uuid_text(topic.topic_id): topic.partitions for topic in owned},
                 call.client,
                 HOST,
                 call.header.api_version,
@@ -51,16 +51,16 @@ class ConsumerGroupHeartbeat:
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the member's epoch and, if it is told, its assignment."""
-        (found,) = responses
-        assert isinstance(found, protocol.ConsumerGroupHeartbeatResponse)
-        self.known_ids.add(found.names)
-        assignment = found.assignment
+        (response,) = responses
+        assert isinstance(response, protocol.ConsumerGroupHeartbeatResponse)
+        self.known_ids.add(response.names)
+        assignment = response.assignment
         return wire.ConsumerGroupHeartbeatResponse(
-            error_code=ERRORS[found.error].code,
-            error_message=found.message or None,
-            member_id=found.member_id or None,
-            member_epoch=found.member_epoch,
-            heartbeat_interval_ms=found.heartbeat_interval_ms,
+            error_code=ERRORS[response.error].code,
+            error_message=response.message or None,
+            member_id=response.member_id or None,
+            member_epoch=response.member_epoch,
+            heartbeat_interval_ms=response.heartbeat_interval_ms,
             assignment=None
             if assignment is None
             else wire.HeartbeatAssignment(
@@ -87,12 +87,12 @@ class ConsumerGroupDescribe:
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return each group's description with its members."""
-        (found,) = responses
-        assert isinstance(found, protocol.ConsumerGroupDescribeResponse)
-        for group in found.groups.values():
+        (response,) = responses
+        assert isinstance(response, protocol.ConsumerGroupDescribeResponse)
+        for group in response.groups.values():
             self.known_ids.add(group.names)
         return wire.ConsumerGroupDescribeResponse(
-            groups=[_group(name, group) for name, group in found.groups.items()]
+            groups=[_group(name, group) for name, group in response.groups.items()]
         )
 
 

@@ -37,9 +37,9 @@ class EncodedRecords:
 
     def of(self, batches: Iterable[RecordBatch], version: int) -> bytes:
         """Concatenate the batches for a Fetch version, down-converted if it is old."""
-        found = b"".join(map(self._placed, batches))
-        wanted = _format_of(version)
-        return memory_records.convert(found, wanted) if found and wanted < self.magic else found
+        encoded = b"".join(map(self._placed, batches))
+        magic = _format_of(version)
+        return memory_records.convert(encoded, magic) if encoded and magic < self.magic else encoded
 
     def _placed(self, batch: RecordBatch) -> bytes:
         if batch.is_empty:
@@ -66,13 +66,13 @@ class EncodedRecords:
 
     def _built_of(self, batch: RecordBatch) -> bytes:
         key = (batch.first_record, batch.count)
-        found = self._built.get(key)
-        if found is None:
-            found = self._marker(batch) if batch.is_control else self._new(batch)
-            self._built[key] = found
+        encoded = self._built.get(key)
+        if encoded is None:
+            encoded = self._marker(batch) if batch.is_control else self._new(batch)
+            self._built[key] = encoded
             if len(self._built) > BUILT_MAX:
                 del self._built[next(iter(self._built))]
-        return found
+        return encoded
 
     def _new(self, batch: RecordBatch) -> bytes:
         records = self._records(batch)

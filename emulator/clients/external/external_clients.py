@@ -229,21 +229,21 @@ class ExternalClients:
 
     # ---- inputs
 
-    def advertise(self, wanted: AdvertiseListeners) -> None:
+    def advertise(self, advertised: AdvertiseListeners) -> None:
         """Set the advertised listeners of brokers, which their configurations have, and users."""
-        self._settings.protocols[wanted.name] = wanted.protocol
-        self._settings.users.update(wanted.users)
-        for broker, address in wanted.listeners.items():
+        self._settings.protocols[advertised.name] = advertised.protocol
+        self._settings.users.update(advertised.users)
+        for broker, address in advertised.listeners.items():
             listeners = self._settings.listeners.setdefault(broker, {})
-            listeners[wanted.name] = (wanted.bound.get(broker, address), address)
+            listeners[advertised.name] = (advertised.bound.get(broker, address), address)
 
-    def open(self, wanted: OpenConnection) -> None:
+    def open(self, opening: OpenConnection) -> None:
         """Open a connection; a broker that is not serving requests refuses the first one."""
-        number, broker = wanted.connection, wanted.broker
+        number, broker = opening.connection, opening.broker
         self.state.connections[number] = Connection(
-            broker, listener=wanted.listener, host=wanted.address.rpartition(":")[0]
+            broker, listener=opening.listener, host=opening.address.rpartition(":")[0]
         )
-        self.kernel.emit(events.ClientConnected, number, broker, wanted.address)
+        self.kernel.emit(events.ClientConnected, number, broker, opening.address)
 
     def close(self, number: int, reason: str) -> None:
         """Close a connection: its pending requests get no response but may still take effect."""
@@ -268,14 +268,14 @@ class ExternalClients:
         if not connection.frame:
             self._go_on(number, connection)
 
-    def inject(self, wanted: InjectError) -> None:
+    def inject(self, fault: InjectError) -> None:
         """Inject a fault into the next requests of an API that match."""
         state = self.state
-        name = wanted.name or str(len(state.faults) + 1)
+        name = fault.name or str(len(state.faults) + 1)
         state.faults[name] = 0
-        state.injected.append(Injection(name, wanted, wanted.times, wanted.after))
+        state.injected.append(Injection(name, fault, fault.times, fault.after))
         self.kernel.emit(
-            events.FaultPrepared, name, wanted.api, wanted.effect, wanted.times, wanted.after
+            events.FaultPrepared, name, fault.api, fault.effect, fault.times, fault.after
         )
 
     # ---- a request
@@ -352,8 +352,8 @@ class ExternalClients:
         if fault is not None:
             connection.delay_us, connection.is_cut_off = fault.delay_us, fault.close_after
             if fault.error:
-                messages = [refusal(each, fault.error) for each in messages]
-        if all(type(each) not in _REQUESTS for each in messages):
+                messages = [refusal(translated, fault.error) for translated in messages]
+        if all(type(translated) not in _REQUESTS for translated in messages):
             messages.append(SIGN_OF_LIFE)
         if isinstance(message, ProduceRequest) and not message.acks:
             self._send_without_response(call, messages)
@@ -361,13 +361,13 @@ class ExternalClients:
         connection.frame = frame
         self._calls[number] = call
         requests = self.state.requests
-        for at, each in enumerate(messages):
-            if type(each) in _REQUESTS:
-                seq = self.network.send(CLIENTS, connection.broker, each)
+        for at, translated in enumerate(messages):
+            if type(translated) in _REQUESTS:
+                seq = self.network.send(CLIENTS, connection.broker, translated)
                 requests[seq] = number
             else:
                 seq = -1 - at
-                connection.responses[seq] = each
+                connection.responses[seq] = translated
             connection.asked.append(seq)
 
     def _authorized(
@@ -387,14 +387,14 @@ class ExternalClients:
                 if rows.partitions:
                     connection.refused[at] = refusal(rows, UNREADABLE)
                 continue
-            found = split(api, message, client)
+            parts = split(api, message, client)
             connection.asks_for_all |= asks_for_all(message)
-            if found.message is not None:
-                allowed.append(found.message)
-                if found.refused is not None:
-                    connection.refused[at] = found.refused
-            elif found.refused is not None:
-                allowed.append(found.refused)
+            if parts.message is not None:
+                allowed.append(parts.message)
+                if parts.refused is not None:
+                    connection.refused[at] = parts.refused
+            elif parts.refused is not None:
+                allowed.append(parts.refused)
         return allowed
 
     def _with_refused(self, connection: Connection, at: int, response: AnyMessage) -> AnyMessage:
@@ -436,8 +436,8 @@ class ExternalClients:
         """The fault to inject into a request now; None if there is none."""
         state = self.state
         for injection in state.injected:
-            wanted = injection.wanted
-            if wanted.api != api or not is_selected(wanted, call, self._known_ids):
+            fault = injection.wanted
+            if fault.api != api or not is_selected(fault, call, self._known_ids):
                 continue
             if injection.after:
                 injection.after -= 1
@@ -449,9 +449,9 @@ class ExternalClients:
             connection = call.connection
             fields = (call.number, connection.broker, connection.received)
             self.kernel.cause = self.kernel.emit(
-                events.FaultInjected, injection.name, *fields, wanted.effect
+                events.FaultInjected, injection.name, *fields, fault.effect
             )
-            return wanted
+            return fault
         return None
 
     def is_deaf_to(self, number: int) -> bool:
@@ -463,14 +463,14 @@ class ExternalClients:
         """Send records with acks=0: the producer expects no response."""
         connection, unanswered = call.connection, self.state.unanswered
         entered = iter(connection.entered)
-        for each in messages:
-            if type(each) in _REQUESTS:
-                seq = self.network.send(CLIENTS, connection.broker, each)
+        for message in messages:
+            if type(message) in _REQUESTS:
+                seq = self.network.send(CLIENTS, connection.broker, message)
                 unanswered[seq] = call.number
                 if len(unanswered) > UNANSWERED_MAX:
                     del unanswered[next(iter(unanswered))]
-            if isinstance(each, protocol.ProduceRequest):
-                fields = (call.client, each.tp, *next(entered), -1)
+            if isinstance(message, protocol.ProduceRequest):
+                fields = (call.client, message.tp, *next(entered), -1)
                 self.kernel.emit(events.ProduceAcknowledged, *fields)
         connection.entered.clear()
         if connection.is_cut_off:
@@ -558,7 +558,9 @@ class ExternalClients:
             if number is not None:
                 self._hang_up(number, "")
             return
-        gone = [n for n, each in state.connections.items() if each.broker == message.peer]
+        gone = [
+            n for n, connection in state.connections.items() if connection.broker == message.peer
+        ]
         for number in gone:
             self._hang_up(number, "")
 

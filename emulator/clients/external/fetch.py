@@ -54,15 +54,15 @@ class Fetch:
         request = call.message
         assert isinstance(request, wire.FetchRequest)
         partitions = {
-            tp_of(name, each.partition): FetchPartition(
-                each.fetch_offset,
-                each.current_leader_epoch,
-                each.last_fetched_epoch,
-                each.partition_max_bytes,
+            tp_of(name, partition.partition): FetchPartition(
+                partition.fetch_offset,
+                partition.current_leader_epoch,
+                partition.last_fetched_epoch,
+                partition.partition_max_bytes,
             )
             for topic in request.topics
             for name in (self._name(topic),)
-            for each in topic.partitions
+            for partition in topic.partitions
         }
         forgotten = [
             tp_of(self._name(topic), number)
@@ -94,16 +94,18 @@ class Fetch:
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the records of each partition, neighbours of one topic together."""
-        (found,) = responses
-        assert isinstance(found, FetchResponse)
+        (response,) = responses
+        assert isinstance(response, FetchResponse)
         topics = [
             self._topic(name, [self._partition(tp, row, call) for tp, row in rows], call)
-            for name, rows in groupby(found.partitions.items(), lambda each: split_tp(each[0])[0])
+            for name, rows in groupby(
+                response.partitions.items(), lambda item: split_tp(item[0])[0]
+            )
         ]
-        for tp, row in found.partitions.items():
+        for tp, row in response.partitions.items():
             self._note_given(call, tp, row)
-        code = ERRORS[found.error].code
-        return wire.FetchResponse(error_code=code, session_id=found.session_id, responses=topics)
+        code = ERRORS[response.error].code
+        return wire.FetchResponse(error_code=code, session_id=response.session_id, responses=topics)
 
     def _topic(
         self, name: str, rows: list[wire.PartitionData], call: Call
@@ -160,7 +162,7 @@ class Fetch:
 def _aborted(row: FetchedPartition) -> list[wire.AbortedTransaction] | None:
     if row.aborted is None:
         return None
-    return [wire.AbortedTransaction(*each) for each in row.aborted]
+    return [wire.AbortedTransaction(*transaction) for transaction in row.aborted]
 
 
 def _from(batches: Iterable[protocol.RecordBatch], offset: int) -> list[tuple[int, int]]:
@@ -189,14 +191,14 @@ class ListOffsets:
         return [
             protocol.ListOffsetsRequest(
                 DEBUGGING if request.replica_id == DEBUGGING else -1,
-                tp_of(topic.name, each.partition_index),
-                each.current_leader_epoch,
-                each.timestamp,
+                tp_of(topic.name, partition.partition_index),
+                partition.current_leader_epoch,
+                partition.timestamp,
                 by_wall_clock=True,
                 read_committed=request.isolation_level == READ_COMMITTED,
             )
             for topic in request.topics
-            for each in topic.partitions
+            for partition in topic.partitions
         ]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
@@ -207,29 +209,33 @@ class ListOffsets:
         topics = []
         for topic in request.topics:
             rows = []
-            for each in topic.partitions:
-                found = next(remaining)
-                assert isinstance(found, protocol.ListOffsetsResponse)
+            for partition in topic.partitions:
+                response = next(remaining)
+                assert isinstance(response, protocol.ListOffsetsResponse)
                 rows.append(
                     offsets.ListOffsetsPartitionResponse(
-                        each.partition_index,
-                        ERRORS[found.error].code,
-                        _old_style(found, each.timestamp, each.max_num_offsets),
-                        found.timestamp_ms,
-                        found.offset,
-                        found.leader_epoch if found.offset >= 0 else -1,
+                        partition.partition_index,
+                        ERRORS[response.error].code,
+                        _old_style(response, partition.timestamp, partition.max_num_offsets),
+                        response.timestamp_ms,
+                        response.offset,
+                        response.leader_epoch if response.offset >= 0 else -1,
                     )
                 )
             topics.append(offsets.ListOffsetsTopicResponse(topic.name, rows))
         return offsets.ListOffsetsResponse(topics=topics)
 
 
-def _old_style(found: protocol.ListOffsetsResponse, timestamp: int, limit: int) -> list[int]:
+def _old_style(response: protocol.ListOffsetsResponse, timestamp: int, limit: int) -> list[int]:
     """Offsets as version 0 returns them, newest first: log end and segment base offsets."""
-    if found.error != NONE or found.offset < 0:
+    if response.error != NONE or response.offset < 0:
         return []
-    first = found.log_start
-    both = [found.offset, first] if timestamp == LATEST and found.offset > first else [found.offset]
+    first = response.log_start
+    both = (
+        [response.offset, first]
+        if timestamp == LATEST and response.offset > first
+        else [response.offset]
+    )
     return both[: max(0, limit)]
 
 
@@ -244,12 +250,12 @@ class OffsetForLeaderEpoch:
         request = call.message
         assert isinstance(request, offsets.OffsetForLeaderEpochRequest)
         partitions = {
-            tp_of(topic.topic, each.partition): (
-                each.current_leader_epoch,
-                each.leader_epoch,
+            tp_of(topic.topic, partition.partition): (
+                partition.current_leader_epoch,
+                partition.leader_epoch,
             )
             for topic in request.topics
-            for each in topic.partitions
+            for partition in topic.partitions
         }
         return [protocol.OffsetsForLeaderEpochRequest(-1, partitions, one_shot=True)]
 
@@ -257,13 +263,15 @@ class OffsetForLeaderEpoch:
         """Return each partition's epoch and end offset."""
         request = call.message
         assert isinstance(request, offsets.OffsetForLeaderEpochRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.OffsetsForLeaderEpochResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.OffsetsForLeaderEpochResponse)
         topics = []
         for topic in request.topics:
             rows = []
-            for each in topic.partitions:
-                error, epoch, end = found.partitions[tp_of(topic.topic, each.partition)]
-                rows.append(offsets.EpochEndOffset(ERRORS[error].code, each.partition, epoch, end))
+            for partition in topic.partitions:
+                error, epoch, end = response.partitions[tp_of(topic.topic, partition.partition)]
+                rows.append(
+                    offsets.EpochEndOffset(ERRORS[error].code, partition.partition, epoch, end)
+                )
             topics.append(offsets.OffsetForLeaderTopicResult(topic.topic, rows))
         return offsets.OffsetForLeaderEpochResponse(topics=topics)

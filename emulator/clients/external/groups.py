@@ -51,7 +51,10 @@ class JoinGroup:
                 session_us,
                 rebalance_us if rebalance_us >= 0 else session_us,
                 request.protocol_type,
-                [protocol.Protocol(each.name, each.metadata) for each in request.protocols],
+                [
+                    protocol.Protocol(offered.name, offered.metadata)
+                    for offered in request.protocols
+                ],
                 call.header.api_version >= MEMBER_ID_SINCE,
                 request.group_instance_id or "",
                 call.header.api_version >= SKIPS_SINCE,
@@ -60,22 +63,24 @@ class JoinGroup:
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the generation, and the member list to the leader."""
-        (found,) = responses
-        assert isinstance(found, protocol.JoinGroupResponse)
-        is_in = found.error == NONE
+        (response,) = responses
+        assert isinstance(response, protocol.JoinGroupResponse)
+        is_in = response.error == NONE
         may_be_null = call.header.api_version >= NULL_PROTOCOL_SINCE
         return wire.JoinGroupResponse(
-            error_code=ERRORS[found.error].code,
-            generation_id=found.generation,
-            protocol_type=found.protocol_type if is_in else None,
-            protocol_name=found.protocol if is_in or not may_be_null else None,
-            leader=found.leader,
-            member_id=found.member_id,
+            error_code=ERRORS[response.error].code,
+            generation_id=response.generation,
+            protocol_type=response.protocol_type if is_in else None,
+            protocol_name=response.protocol if is_in or not may_be_null else None,
+            leader=response.leader,
+            member_id=response.member_id,
             members=[
-                wire.JoinGroupResponseMember(member, found.instances.get(member) or None, metadata)
-                for member, metadata in found.metadata.items()
+                wire.JoinGroupResponseMember(
+                    member, response.instances.get(member) or None, metadata
+                )
+                for member, metadata in response.metadata.items()
             ],
-            skip_assignment=found.skip_assignment,
+            skip_assignment=response.skip_assignment,
         )
 
 
@@ -86,7 +91,9 @@ class SyncGroup:
         """Request the member's assignment."""
         request = call.message
         assert isinstance(request, wire.SyncGroupRequest)
-        assignments = {each.member_id: each.assignment for each in request.assignments}
+        assignments = {
+            assignment.member_id: assignment.assignment for assignment in request.assignments
+        }
         return [
             protocol.SyncGroupRequest(
                 request.group_id,
@@ -99,14 +106,13 @@ class SyncGroup:
         ]
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
-        """Return the assignment."""
-        (found,) = responses
-        assert isinstance(found, protocol.SyncGroupResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.SyncGroupResponse)
         return wire.SyncGroupResponse(
-            error_code=ERRORS[found.error].code,
-            protocol_type=found.protocol_type or None,
-            protocol_name=found.protocol or None,
-            assignment=found.assignment,
+            error_code=ERRORS[response.error].code,
+            protocol_type=response.protocol_type or None,
+            protocol_name=response.protocol or None,
+            assignment=response.assignment,
         )
 
 
@@ -114,7 +120,6 @@ class Heartbeat:
     """Heartbeat."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Send a heartbeat."""
         request = call.message
         assert isinstance(request, wire.HeartbeatRequest)
         return [
@@ -128,9 +133,9 @@ class Heartbeat:
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return whether the generation is still current."""
-        (found,) = responses
-        assert isinstance(found, protocol.HeartbeatResponse)
-        return wire.HeartbeatResponse(error_code=ERRORS[found.error].code)
+        (response,) = responses
+        assert isinstance(response, protocol.HeartbeatResponse)
+        return wire.HeartbeatResponse(error_code=ERRORS[response.error].code)
 
 
 class LeaveGroup:
@@ -145,9 +150,9 @@ class LeaveGroup:
             members = [wire.MemberIdentity(request.member_id)]
         return [
             protocol.LeaveGroupRequest(
-                request.group_id, each.member_id, each.group_instance_id or ""
+                request.group_id, member.member_id, member.group_instance_id or ""
             )
-            for each in members
+            for member in members
         ]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
@@ -155,16 +160,16 @@ class LeaveGroup:
         request = call.message
         assert isinstance(request, wire.LeaveGroupRequest)
         codes = []
-        for found in responses:
-            assert isinstance(found, protocol.LeaveGroupResponse)
-            code = ERRORS[found.error].code
-            is_of_member = found.error in (NONE, *OF_MEMBERS)
+        for response in responses:
+            assert isinstance(response, protocol.LeaveGroupResponse)
+            code = ERRORS[response.error].code
+            is_of_member = response.error in (NONE, *OF_MEMBERS)
             if call.header.api_version < SEVERAL_SINCE or not is_of_member:
                 return wire.LeaveGroupResponse(error_code=code)
             codes.append(code)
         members = [
-            wire.MemberResponse(each.member_id, each.group_instance_id, code)
-            for each, code in zip(request.members, codes, strict=True)
+            wire.MemberResponse(member.member_id, member.group_instance_id, code)
+            for member, code in zip(request.members, codes, strict=True)
         ]
         return wire.LeaveGroupResponse(members=members)
 
@@ -191,8 +196,8 @@ class DescribeGroups:
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return each group's description with its members."""
-        (found,) = responses
-        assert isinstance(found, protocol.DescribeGroupsResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.DescribeGroupsResponse)
         tells_absence = call.header.api_version >= ABSENCE_SINCE
         groups = [
             admin.DescribedGroup(
@@ -207,16 +212,16 @@ class DescribeGroups:
                 [
                     admin.DescribedGroupMember(
                         member,
-                        each.instance_id or None,
-                        each.client,
+                        description.instance_id or None,
+                        description.client,
                         "/127.0.0.1",
-                        each.metadata,
-                        each.assignment,
+                        description.metadata,
+                        description.assignment,
                     )
-                    for member, each in group.members.items()
+                    for member, description in group.members.items()
                 ],
             )
-            for name, group in found.groups.items()
+            for name, group in response.groups.items()
         ]
         return admin.DescribeGroupsResponse(groups=groups)
 
@@ -235,16 +240,16 @@ class ListGroups:
         """Return the groups in the requested states."""
         request = call.message
         assert isinstance(request, admin.ListGroupsRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.DescribeGroupsResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.DescribeGroupsResponse)
         states = {state.lower() for state in request.states_filter}
         types = {kind.lower() for kind in request.types_filter}
         groups = [
             admin.ListedGroup(name, group.protocol_type, group.state, group.type)
-            for name, group in found.groups.items()
+            for name, group in response.groups.items()
             if (not states or group.state.lower() in states) and (not types or group.type in types)
         ]
-        return admin.ListGroupsResponse(error_code=ERRORS[found.error].code, groups=groups)
+        return admin.ListGroupsResponse(error_code=ERRORS[response.error].code, groups=groups)
 
 
 class DeleteGroups:
@@ -258,10 +263,10 @@ class DeleteGroups:
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each group."""
-        (found,) = responses
-        assert isinstance(found, protocol.DeleteGroupsResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.DeleteGroupsResponse)
         results = [
             admin.DeletableGroupResult(name, ERRORS[error].code)
-            for name, error in found.errors.items()
+            for name, error in response.errors.items()
         ]
         return admin.DeleteGroupsResponse(results=results)

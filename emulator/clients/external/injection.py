@@ -23,15 +23,15 @@ PARTITIONS_FIELDS: Final = ("partitions", "partition_data", "partition_indexes")
 PARTITION_FIELDS: Final = ("partition_index", "partition", "index")
 
 
-def is_selected(wanted: InjectError, call: Call, known_ids: TopicIds) -> bool:
+def is_selected(fault: InjectError, call: Call, known_ids: TopicIds) -> bool:
     """Return whether a request is one of those that a fault is for; an empty selector is met."""
     message = call.message
     return (
-        wanted.client in ("", call.client)
-        and wanted.broker in (None, call.connection.broker)
-        and (not wanted.transactional_id or wanted.transactional_id in _transactions(message))
-        and (not wanted.group or wanted.group in _groups(message))
-        and ((not wanted.topic and wanted.partition is None) or _names(message, wanted, known_ids))
+        fault.client in ("", call.client)
+        and fault.broker in (None, call.connection.broker)
+        and (not fault.transactional_id or fault.transactional_id in _transactions(message))
+        and (not fault.group or fault.group in _groups(message))
+        and ((not fault.topic and fault.partition is None) or _names(message, fault, known_ids))
     )
 
 
@@ -42,8 +42,8 @@ def _parts(value: object) -> Iterator[Message]:
         for name in value.__struct_fields__:
             yield from _parts(getattr(value, name))
     elif isinstance(value, list):
-        for each in value:
-            yield from _parts(each)
+        for item in value:
+            yield from _parts(item)
 
 
 def _values(message: Message, fields: Sequence[str]) -> Iterator[object]:
@@ -68,14 +68,14 @@ def _groups(message: Message) -> Iterator[object]:
     return _values(message, GROUP_FIELDS)
 
 
-def _names(message: Message, wanted: InjectError, known_ids: TopicIds) -> bool:
+def _names(message: Message, fault: InjectError, known_ids: TopicIds) -> bool:
     """Whether a request names the topic that is wanted, and the partition."""
     for part in _parts(message):
         for name in TOPICS_FIELDS:
             for topic in getattr(part, name, None) or ():
-                if wanted.topic and _topic_name(topic, known_ids) != wanted.topic:
+                if fault.topic and _topic_name(topic, known_ids) != fault.topic:
                     continue
-                if wanted.partition is None or wanted.partition in _partitions(topic):
+                if fault.partition is None or fault.partition in _partitions(topic):
                     return True
     return False
 

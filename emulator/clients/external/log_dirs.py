@@ -25,21 +25,23 @@ class DescribeLogDirs:
         assert isinstance(request, wire.DescribeLogDirsRequest)
         if request.topics is None:
             return [protocol.DescribeLogDirsRequest(None)]
-        named = [tp_of(each.topic, number) for each in request.topics for number in each.partitions]
+        named = [
+            tp_of(topic.topic, number) for topic in request.topics for number in topic.partitions
+        ]
         return [protocol.DescribeLogDirsRequest(named)]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the logs by topic."""
-        (found,) = responses
-        assert isinstance(found, protocol.DescribeLogDirsResponse)
-        if found.error != NONE:
-            return wire.DescribeLogDirsResponse(error_code=ERRORS[found.error].code)
+        (response,) = responses
+        assert isinstance(response, protocol.DescribeLogDirsResponse)
+        if response.error != NONE:
+            return wire.DescribeLogDirsResponse(error_code=ERRORS[response.error].code)
         topics: dict[str, list[wire.DescribeLogDirsPartition]] = {}
-        for tp, (size_bytes, lag) in found.logs.items():
+        for tp, (size_bytes, lag) in response.logs.items():
             topic, number = split_tp(tp)
             row = wire.DescribeLogDirsPartition(number, size_bytes, lag)
             topics.setdefault(topic, []).append(row)
-        rows = [wire.DescribeLogDirsTopic(*each) for each in topics.items()]
+        rows = [wire.DescribeLogDirsTopic(*item) for item in topics.items()]
         result = wire.DescribeLogDirsResult(ERRORS[NONE].code, LOG_DIR, rows, UNBOUNDED, UNBOUNDED)
         return wire.DescribeLogDirsResponse(results=[result])
 
@@ -52,20 +54,20 @@ class AlterReplicaLogDirs:
         request = call.message
         assert isinstance(request, wire.AlterReplicaLogDirsRequest)
         return [
-            protocol.AlterReplicaLogDirsRequest(_named(each.topics), each.path)
-            for each in request.dirs
+            protocol.AlterReplicaLogDirsRequest(_named(directory.topics), directory.path)
+            for directory in request.dirs
         ]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each partition."""
         topics: dict[str, list[wire.AlterReplicaLogDirPartitionResult]] = {}
-        for found in responses:
-            assert isinstance(found, protocol.AlterReplicaLogDirsResponse)
-            for tp, error in found.errors.items():
+        for response in responses:
+            assert isinstance(response, protocol.AlterReplicaLogDirsResponse)
+            for tp, error in response.errors.items():
                 topic, number = split_tp(tp)
                 row = wire.AlterReplicaLogDirPartitionResult(number, ERRORS[error].code)
                 topics.setdefault(topic, []).append(row)
-        rows = [wire.AlterReplicaLogDirTopicResult(*each) for each in topics.items()]
+        rows = [wire.AlterReplicaLogDirTopicResult(*item) for item in topics.items()]
         return wire.AlterReplicaLogDirsResponse(results=rows)
 
 

@@ -35,8 +35,8 @@ class Addresses:
 
         An unresolvable name if the broker has no such listener.
         """
-        found = self.settings.listeners.get(broker, {}).get(call.connection.listener)
-        return (f"broker-{broker}", 9092 + broker) if found is None else found[1]
+        addresses = self.settings.listeners.get(broker, {}).get(call.connection.listener)
+        return (f"broker-{broker}", 9092 + broker) if addresses is None else addresses[1]
 
 
 class Metadata:
@@ -64,10 +64,10 @@ class Metadata:
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the metadata in the request's version."""
-        (found,) = responses
-        assert isinstance(found, ClusterMetadataResponse)
-        self.known_ids.learn(found)
-        topics = [self._topic(name, each) for name, each in found.topics.items()]
+        (response,) = responses
+        assert isinstance(response, ClusterMetadataResponse)
+        self.known_ids.learn(response)
+        topics = [self._topic(name, topic) for name, topic in response.topics.items()]
         request = call.message
         assert isinstance(request, wire.MetadataRequest)
         topics += [
@@ -78,34 +78,34 @@ class Metadata:
             if topic.name is None and self.known_ids.name(topic.topic_id) is None
         ]
         brokers = []
-        for broker in found.brokers:
+        for broker in response.brokers:
             host, port = self.addresses.of(broker, call)
             rack = self.racks.get(broker)
             brokers.append(wire.MetadataResponseBroker(broker, host, port, rack))
         return wire.MetadataResponse(
             brokers=brokers,
-            cluster_id=found.cluster_id or None,
-            controller_id=found.controller,
+            cluster_id=response.cluster_id or None,
+            controller_id=response.controller,
             topics=topics,
         )
 
     @staticmethod
-    def _topic(name: str, found: protocol.TopicDescription) -> wire.MetadataResponseTopic:
+    def _topic(name: str, topic: protocol.TopicDescription) -> wire.MetadataResponseTopic:
         partitions = [
             wire.MetadataResponsePartition(
-                ERRORS[each.error].code,
+                ERRORS[partition.error].code,
                 number,
-                each.leader,
-                each.leader_epoch,
-                each.replicas,
-                each.isr,
+                partition.leader,
+                partition.leader_epoch,
+                partition.replicas,
+                partition.isr,
             )
-            for number, each in found.partitions.items()
+            for number, partition in topic.partitions.items()
         ]
         return wire.MetadataResponseTopic(
-            ERRORS[found.error].code,
+            ERRORS[topic.error].code,
             name,
-            topic_id_of(found),
+            topic_id_of(topic),
             name in INTERNAL_TOPICS,
             partitions,
         )
@@ -144,9 +144,9 @@ class TopicIds:
             self.names.update(new)
             self._index()
 
-    def learn(self, found: ClusterMetadataResponse) -> None:
+    def learn(self, metadata: ClusterMetadataResponse) -> None:
         """Store a broker's topic ids; a re-created topic does not keep its old id."""
-        for name, topic in found.topics.items():
+        for name, topic in metadata.topics.items():
             if topic.topic_id and self.names.get(topic.topic_id) != name:
                 for old in [old for old, known in self.names.items() if known == name]:
                     del self.names[old]
@@ -180,20 +180,20 @@ class DescribeCluster:
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the brokers and the controller; fenced brokers if the request asks for them."""
-        (found,) = responses
-        assert isinstance(found, ClusterMetadataResponse)
+        (response,) = responses
+        assert isinstance(response, ClusterMetadataResponse)
         request = call.message
         assert isinstance(request, wire.DescribeClusterRequest)
-        listed = dict.fromkeys(found.brokers, False)
+        listed = dict.fromkeys(response.brokers, False)
         if request.include_fenced_brokers:
-            listed |= dict.fromkeys(found.fenced, True)
+            listed |= dict.fromkeys(response.fenced, True)
         brokers = []
         for broker, is_fenced in sorted(listed.items()):
             host, port = self.addresses.of(broker, call)
             rack = self.racks.get(broker)
             brokers.append(wire.DescribeClusterBroker(broker, host, port, rack, is_fenced))
         return wire.DescribeClusterResponse(
-            cluster_id=found.cluster_id, controller_id=found.controller, brokers=brokers
+            cluster_id=response.cluster_id, controller_id=response.controller, brokers=brokers
         )
 
 
@@ -224,15 +224,16 @@ class FindCoordinator:
         )
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
-        """Return the coordinators."""
         coordinators = []
-        for key, found in zip(self._keys(call), responses, strict=True):
-            assert isinstance(found, protocol.FindCoordinatorResponse)
+        for key, response in zip(self._keys(call), responses, strict=True):
+            assert isinstance(response, protocol.FindCoordinatorResponse)
             host, port = "", -1
-            if found.error == NONE:
-                host, port = self.addresses.of(found.coordinator, call)
-            error = ERRORS[found.error].code
-            coordinators.append(finding.Coordinator(key, found.coordinator, host, port, error, ""))
+            if response.error == NONE:
+                host, port = self.addresses.of(response.coordinator, call)
+            error = ERRORS[response.error].code
+            coordinators.append(
+                finding.Coordinator(key, response.coordinator, host, port, error, "")
+            )
         if call.header.api_version >= SEVERAL_SINCE:
             return finding.FindCoordinatorResponse(coordinators=coordinators)
         (only,) = coordinators
@@ -276,8 +277,8 @@ class ApiVersions:
         Since 2.4, which introduced ApiVersions 3, the error response contains the supported
         versions of ApiVersions (KIP-511); before that it is empty.
         """
-        found = responses[0]
-        assert isinstance(found, protocol.ApiVersionsResponse)
+        response = responses[0]
+        assert isinstance(response, protocol.ApiVersionsResponse)
         refused = self._refusal(call, responses)
         if refused != NONE:
             return wire.ApiVersionsResponse(ERRORS[refused].code)
@@ -292,13 +293,13 @@ class ApiVersions:
         ]
         finalized = [
             wire.FinalizedFeatureKey(name, level, level)
-            for name, level in sorted(found.features.items())
+            for name, level in sorted(response.features.items())
         ]
         return wire.ApiVersionsResponse(
             ERRORS[NONE].code,
             _keys(sorted(self.versions.items())),
             supported_features=supported,
-            finalized_features_epoch=found.epoch,
+            finalized_features_epoch=response.epoch,
             finalized_features=finalized,
         )
 

@@ -54,12 +54,12 @@ class Produce:
         asked: list[AnyMessage] = []
         for topic in request.topic_data:
             name = self.known_ids.name_of(topic)
-            for each in topic.partition_data:
-                tp = tp_of(name, each.index)
+            for partition in topic.partition_data:
+                tp = tp_of(name, partition.index)
                 if name is None:
                     asked.append(ProduceResponse(0, tp, "UNKNOWN_TOPIC_ID", -1))
                 elif is_topic_name(name):
-                    asked.append(self._batch(call, request, tp, each.records or b""))
+                    asked.append(self._batch(call, request, tp, partition.records or b""))
                 else:
                     asked.append(ProduceResponse(0, tp, "INVALID_TOPIC_EXCEPTION", -1))
         return asked
@@ -68,8 +68,8 @@ class Produce:
         self, call: Call, request: wire.ProduceRequest, tp: str, data: bytes
     ) -> ProduceRequest | ProduceResponse:
         try:
-            found = memory_records.check_produced(data, call.header.api_version)
-            if found.magic < self.magic:
+            summary = memory_records.check_produced(data, call.header.api_version)
+            if summary.magic < self.magic:
                 data = memory_records.convert(data, self.magic)
         except InvalidRecords:
             return ProduceResponse(0, tp, "INVALID_RECORD", -1)
@@ -77,18 +77,18 @@ class Produce:
             return ProduceResponse(0, tp, "UNSUPPORTED_COMPRESSION_TYPE", -1)
         except WireError:
             return ProduceResponse(0, tp, "CORRUPT_MESSAGE", -1)
-        first = self._entered(call, request.acks, tp, data, found)
-        call.connection.entered.append((first, found.count))
+        first = self._entered(call, request.acks, tp, data, summary)
+        call.connection.entered.append((first, summary.count))
         batch = RecordBatch(
             0,
-            found.count,
+            summary.count,
             -1,
             first,
-            found.producer_id,
-            found.producer_epoch,
-            found.base_sequence,
+            summary.producer_id,
+            summary.producer_epoch,
+            summary.base_sequence,
             len(data),
-            TRANSACTIONAL if found.is_transactional else PLAIN,
+            TRANSACTIONAL if summary.is_transactional else PLAIN,
         )
         timeout_us = max(0, request.timeout_ms) * US_PER_MS
         return ProduceRequest(
@@ -102,23 +102,23 @@ class Produce:
             call.header.api_version >= KNOWS_ABORTABLE_SINCE,
         )
 
-    def _entered(self, call: Call, acks: int, tp: str, data: bytes, found: Summary) -> int:
+    def _entered(self, call: Call, acks: int, tp: str, data: bytes, summary: Summary) -> int:
         """The first record's id; a batch sent again keeps the id of its earlier attempt."""
         doubts = self.in_doubt.setdefault(tp, {})
-        mark = _mark(data, found)
+        mark = _mark(data, summary)
         known = doubts.get(mark)
         if known is not None and known in self.ledger.encoded:
             fields = (call.client, tp, known, "NETWORK_EXCEPTION", False)
             self.kernel.emit(events.ProduceRetried, *fields)
             return known
         first = self.ledger.enter_encoded(
-            call.client, tp, data, found.count, acks=acks, now_us=self.kernel.now
+            call.client, tp, data, summary.count, acks=acks, now_us=self.kernel.now
         )
         doubts[mark] = first
         if len(doubts) > DOUBTS_MAX:
             del doubts[next(iter(doubts))]
         if self.kernel.observed(events.ProduceSent):
-            keys, values = self._shown(first, found.count)
+            keys, values = self._shown(first, summary.count)
             self.kernel.emit(events.ProduceSent, call.client, tp, first, keys, values, acks)
         return first
 
@@ -137,36 +137,38 @@ class Produce:
         topics = []
         for topic in request.topic_data:
             rows = []
-            for each in topic.partition_data:
-                found = next(remaining)
-                assert isinstance(found, ProduceResponse)
-                if found.error not in UNENTERED or found.keyless:
-                    self._concluded(call, found, *next(entered))
+            for partition in topic.partition_data:
+                response = next(remaining)
+                assert isinstance(response, ProduceResponse)
+                if response.error not in UNENTERED or response.keyless:
+                    self._concluded(call, response, *next(entered))
                 rows.append(
                     wire.PartitionProduceResponse(
-                        each.index,
-                        ERRORS[found.error].code,
-                        found.base_offset,
-                        found.append_time_ms,
-                        log_start_offset=found.log_start,
+                        partition.index,
+                        ERRORS[response.error].code,
+                        response.base_offset,
+                        response.append_time_ms,
+                        log_start_offset=response.log_start,
                         record_errors=[
-                            wire.BatchIndexAndErrorMessage(at, _keyless(found, self.profile))
-                            for at in found.keyless
+                            wire.BatchIndexAndErrorMessage(at, _keyless(response, self.profile))
+                            for at in response.keyless
                         ],
-                        error_message=_refusal(found, self.profile) if found.keyless else None,
+                        error_message=_refusal(response, self.profile)
+                        if response.keyless
+                        else None,
                     )
                 )
             topics.append(wire.TopicProduceResponse(topic.name, topic.topic_id, rows))
         return wire.ProduceResponse(topics)
 
-    def _concluded(self, call: Call, found: ProduceResponse, first: int, count: int) -> None:
+    def _concluded(self, call: Call, response: ProduceResponse, first: int, count: int) -> None:
         """Record a batch as acknowledged or failed; after a retriable error it remains in doubt."""
-        if found.error == NONE:
-            self._no_more_in_doubt(found.tp, first)
-            fields = (call.client, found.tp, first, count, found.base_offset)
+        if response.error == NONE:
+            self._no_more_in_doubt(response.tp, first)
+            fields = (call.client, response.tp, first, count, response.base_offset)
             self.kernel.emit(events.ProduceAcknowledged, *fields)
-        elif not ERRORS[found.error].retriable:
-            failed = (call.client, found.tp, first, count, found.error)
+        elif not ERRORS[response.error].retriable:
+            failed = (call.client, response.tp, first, count, response.error)
             self.kernel.emit(events.ProduceFailed, *failed)
 
     def _no_more_in_doubt(self, tp: str, first: int) -> None:
@@ -181,14 +183,14 @@ NO_KEY: Final = "Compacted topic cannot accept message without key in topic part
 REJECTED: Final = "One or more records have been rejected"
 
 
-def _keyless(found: ProduceResponse, profile: Profile) -> str:
+def _keyless(response: ProduceResponse, profile: Profile) -> str:
     """Why a record without a key is refused."""
-    return f"{NO_KEY} {found.tp}{'.' if profile.has('refusals_of_keys_end_with_stop') else ''}"
+    return f"{NO_KEY} {response.tp}{'.' if profile.has('refusals_of_keys_end_with_stop') else ''}"
 
 
-def _refusal(found: ProduceResponse, profile: Profile) -> str:
+def _refusal(response: ProduceResponse, profile: Profile) -> str:
     """Why records are refused; up to three are named (``LogValidator.processRecordErrors``)."""
-    places, reason = found.keyless, _keyless(found, profile)
+    places, reason = response.keyless, _keyless(response, profile)
     if not profile.has("refused_records_counted"):
         return REJECTED
     named = ", ".join(f"RecordError(batchIndex={at}, message='{reason}')" for at in places[:3])
@@ -211,9 +213,9 @@ CHECKSUM: Final = slice(17, 21)
 """The position of the checksum in a format 2 batch."""
 
 
-def _mark(data: bytes, found: Summary) -> str:
+def _mark(data: bytes, summary: Summary) -> str:
     """The identity of a batch: the producer's sequence number and checksum, or else its bytes."""
-    if found.producer_id >= 0:
-        number = f"{found.producer_id} {found.producer_epoch} {found.base_sequence}"
+    if summary.producer_id >= 0:
+        number = f"{summary.producer_id} {summary.producer_epoch} {summary.base_sequence}"
         return f"{number} {data[CHECKSUM].hex()}"
     return f"{UNNUMBERED}{crc32(data):08x} {len(data)}"

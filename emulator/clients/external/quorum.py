@@ -37,9 +37,9 @@ class DescribeQuorum:
         request = call.message
         assert isinstance(request, wire.DescribeQuorumRequest)
         return [
-            (topic.topic_name, each.partition_index)
+            (topic.topic_name, partition.partition_index)
             for topic in request.topics
-            for each in topic.partitions
+            for partition in topic.partitions
         ]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
@@ -51,11 +51,11 @@ class DescribeQuorum:
                 for topic, number in self._named(call)
             ]
             return wire.DescribeQuorumResponse(error_message=None, topics=topics)
-        (found,) = responses
-        assert isinstance(found, protocol.DescribeQuorumResponse)
-        quorum = found.quorum
+        (response,) = responses
+        assert isinstance(response, protocol.DescribeQuorumResponse)
+        quorum = response.quorum
         if quorum is None:
-            return wire.DescribeQuorumResponse(ERRORS[found.error].code, None)
+            return wire.DescribeQuorumResponse(ERRORS[response.error].code, None)
         partition = wire.PartitionData(
             0,
             ERRORS[NONE].code,
@@ -63,8 +63,8 @@ class DescribeQuorum:
             quorum.leader,
             quorum.epoch,
             quorum.high_watermark,
-            [_state(each, self.clock) for each in quorum.voters],
-            [_state(each, self.clock) for each in quorum.observers],
+            [_state(voter, self.clock) for voter in quorum.voters],
+            [_state(observer, self.clock) for observer in quorum.observers],
         )
         topic = wire.TopicData(METADATA_TOPIC, [partition])
         return wire.DescribeQuorumResponse(ERRORS[NONE].code, None, [topic])
@@ -90,20 +90,20 @@ class DescribeTopicPartitions:
         """Request the named topics, or all topics."""
         request = call.message
         assert isinstance(request, cluster.DescribeTopicPartitionsRequest)
-        return [ClusterMetadataRequest([each.name for each in request.topics] or None)]
+        return [ClusterMetadataRequest([topic.name for topic in request.topics] or None)]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return partitions from the cursor on, up to the requested limit."""
         request = call.message
         assert isinstance(request, cluster.DescribeTopicPartitionsRequest)
-        (found,) = responses
-        assert isinstance(found, ClusterMetadataResponse)
+        (response,) = responses
+        assert isinstance(response, ClusterMetadataResponse)
         cursor = request.cursor
         first = ("", 0) if cursor is None else (cursor.topic_name, cursor.partition_index)
         left = max(1, min(request.response_partition_limit, PARTITIONS_MAX))
         topics: list[cluster.DescribeTopicPartitionsResponseTopic] = []
-        for name in sorted(found.topics):
-            topic = found.topics[name]
+        for name in sorted(response.topics):
+            topic = response.topics[name]
             begin = first[1] if name == first[0] else 0
             numbers = [number for number in topic.partitions if number >= begin]
             if name < first[0]:
@@ -112,7 +112,7 @@ class DescribeTopicPartitions:
                 return self._page(topics, cluster.Cursor(name, begin))
             given = list(islice(numbers, left))
             left -= len(given)
-            topics.append(_topic(name, topic, given, found.brokers))
+            topics.append(_topic(name, topic, given, response.brokers))
             if len(given) < len(numbers):
                 return self._page(topics, cluster.Cursor(name, numbers[len(given)]))
         return self._page(topics, None)
@@ -129,18 +129,18 @@ def _topic(
 ) -> cluster.DescribeTopicPartitionsResponseTopic:
     rows = []
     for number in numbers:
-        each = topic.partitions[number]
+        partition = topic.partitions[number]
         rows.append(
             cluster.DescribeTopicPartitionsResponsePartition(
-                ERRORS[each.error].code,
+                ERRORS[partition.error].code,
                 number,
-                each.leader,
-                each.leader_epoch,
-                each.replicas,
-                each.isr,
-                each.elr,
-                each.last_known_elr,
-                [broker for broker in each.replicas if broker not in brokers],
+                partition.leader,
+                partition.leader_epoch,
+                partition.replicas,
+                partition.isr,
+                partition.elr,
+                partition.last_known_elr,
+                [broker for broker in partition.replicas if broker not in brokers],
             )
         )
     return cluster.DescribeTopicPartitionsResponseTopic(

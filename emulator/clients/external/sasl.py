@@ -70,7 +70,9 @@ class Authenticator:
     def mechanisms(self) -> list[str]:
         """The mechanisms that brokers take (sasl.enabled.mechanisms)."""
         enabled = self.settings.defaults.get("sasl.enabled.mechanisms", "")
-        return [each.strip() for each in enabled.split(",") if each.strip()] or list(MECHANISMS)
+        return [mechanism.strip() for mechanism in enabled.split(",") if mechanism.strip()] or list(
+            MECHANISMS
+        )
 
     def is_raw(self, connection: Connection) -> bool:
         """Return whether the next bytes of a client are a token, not a request (up to 0.11)."""

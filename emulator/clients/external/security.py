@@ -53,7 +53,6 @@ class Answer:
         return []
 
     def respond(self, call: Call, _responses: Sequence[AnyMessage]) -> Message:
-        """Return the response."""
         if self.authorizer is not None:
             client = self.authorizer.client(call.connection)
             if not client.may_on_cluster(self.operation):
@@ -68,13 +67,13 @@ def _unauthorized(request: Message) -> Message:
         case wire.DescribeUserScramCredentialsRequest():
             return wire.DescribeUserScramCredentialsResponse(0, code, reason)
         case wire.AlterUserScramCredentialsRequest():
-            names = [each.name for each in request.deletions]
-            names += [each.name for each in request.upsertions]
+            names = [deletion.name for deletion in request.deletions]
+            names += [upsertion.name for upsertion in request.upsertions]
             altered = [wire.AlteredUser(name, code, reason) for name in dict.fromkeys(names)]
             return wire.AlterUserScramCredentialsResponse(results=altered)
         case wire.AlterClientQuotasRequest():
             entries = [
-                wire.AlteredEntryResult(code, reason, each.entity) for each in request.entries
+                wire.AlteredEntryResult(code, reason, entry.entity) for entry in request.entries
             ]
             return wire.AlterClientQuotasResponse(entries=entries)
         case _:
@@ -135,19 +134,19 @@ class ScramCredentials:
         """Return the mechanisms and iterations of users."""
         request = call.message
         assert isinstance(request, wire.DescribeUserScramCredentialsRequest)
-        named = Counter(each.name for each in request.users or ())
+        named = Counter(user.name for user in request.users or ())
         users = dict.fromkeys(named) or {**self.settings.users, **self.settings.scram}
         rows = []
         for user in users:
-            found = self._of(user)
+            credentials = self._of(user)
             if named[user] > 1:
                 reason = (
                     "Cannot describe SCRAM credentials for the same user twice in a single request"
                 )
                 code = ERRORS["DUPLICATE_RESOURCE"].code
                 rows.append(wire.DescribedUser(user, code, f"{reason}: {user}"))
-            elif found:
-                rows.append(wire.DescribedUser(user, NO_ERROR, None, found))
+            elif credentials:
+                rows.append(wire.DescribedUser(user, NO_ERROR, None, credentials))
             elif named:
                 reason = "Attempt to describe a user credential that does not exist"
                 code = ERRORS["RESOURCE_NOT_FOUND"].code
@@ -158,14 +157,14 @@ class ScramCredentials:
         """Set and delete credentials: all of a user's, or none."""
         request = call.message
         assert isinstance(request, wire.AlterUserScramCredentialsRequest)
-        names = [(each.name, each.mechanism) for each in request.deletions]
-        names += [(each.name, each.mechanism) for each in request.upsertions]
+        names = [(deletion.name, deletion.mechanism) for deletion in request.deletions]
+        names += [(upsertion.name, upsertion.mechanism) for upsertion in request.upsertions]
         errors: dict[str, tuple[str, str]] = {}
         for name, mechanism in names:
             if (error := _wrong_name(name, mechanism, names)) is not None:
                 errors[name] = error
         for deleted in request.deletions:
-            known = {each.mechanism for each in self._of(deleted.name)}
+            known = {credential.mechanism for credential in self._of(deleted.name)}
             if deleted.name not in errors and deleted.mechanism not in known:
                 reason = "Attempt to delete a user credential that does not exist"
                 errors[deleted.name] = ("RESOURCE_NOT_FOUND", reason)
@@ -188,23 +187,23 @@ class ScramCredentials:
         for deleted in request.deletions:
             if deleted.name not in refused:
                 self._own(deleted.name).pop(MECHANISMS[deleted.mechanism], None)
-        for each in request.upsertions:
-            if each.name not in refused:
-                mechanism = MECHANISMS[each.mechanism]
-                self._own(each.name)[mechanism] = scram.credential_of_salted(
-                    mechanism, each.salted_password, each.salt, each.iterations
+        for upsertion in request.upsertions:
+            if upsertion.name not in refused:
+                mechanism = MECHANISMS[upsertion.mechanism]
+                self._own(upsertion.name)[mechanism] = scram.credential_of_salted(
+                    mechanism, upsertion.salted_password, upsertion.salt, upsertion.iterations
                 )
-        for user in [user for user, found in credentials.items() if not found]:
+        for user in [user for user, own in credentials.items() if not own]:
             del credentials[user]
 
     def _own(self, user: str) -> dict[str, scram.Credential]:
         """A user's credentials, with those of the password that the brokers' files have."""
         password = self.settings.users.pop(user, None)
-        found = self.settings.scram.setdefault(user, {})
+        credentials = self.settings.scram.setdefault(user, {})
         if password is not None:
             for mechanism in scram.MECHANISMS:
-                found.setdefault(mechanism, scram.credential_of(mechanism, password, user))
-        return found
+                credentials.setdefault(mechanism, scram.credential_of(mechanism, password, user))
+        return credentials
 
 
 def _wrong_name(
@@ -242,19 +241,19 @@ class Quotas:
         return wire.AlterClientQuotasResponse(entries=rows)
 
     def _set(self, entry: wire.AlteredEntry) -> None:
-        entity = sorted((each.entity_type, each.entity_name) for each in entry.entity)
+        entity = sorted((part.entity_type, part.entity_name) for part in entry.entity)
         quotas = self.settings.quotas
-        found = next((each for each in quotas if each.entity == entity), None)
-        if found is None:
-            found = Quota(entity)
-            quotas.append(found)
+        quota = next((quota for quota in quotas if quota.entity == entity), None)
+        if quota is None:
+            quota = Quota(entity)
+            quotas.append(quota)
         for op in entry.ops:
             if op.remove:
-                found.values.pop(op.key, None)
+                quota.values.pop(op.key, None)
             else:
-                found.values[op.key] = op.value
-        if not found.values:
-            quotas.remove(found)
+                quota.values[op.key] = op.value
+        if not quota.values:
+            quotas.remove(quota)
 
     def describe(self, call: Call) -> Message:
         """Return the quotas of the entities that match."""
@@ -262,11 +261,11 @@ class Quotas:
         assert isinstance(request, wire.DescribeClientQuotasRequest)
         rows = [
             wire.EntryData(
-                [wire.QuotaEntity(*part) for part in each.entity],
-                [wire.ValueData(*value) for value in each.values.items()],
+                [wire.QuotaEntity(*part) for part in quota.entity],
+                [wire.ValueData(*value) for value in quota.values.items()],
             )
-            for each in self.settings.quotas
-            if _matches(dict(each.entity), request)
+            for quota in self.settings.quotas
+            if _matches(dict(quota.entity), request)
         ]
         return wire.DescribeClientQuotasResponse(0, NO_ERROR, None, rows)
 
@@ -285,7 +284,7 @@ def _matches(entity: dict[str, str | None], request: wire.DescribeClientQuotasRe
 
 def _wrong_quota(entry: wire.AlteredEntry) -> str:
     """Why an entity or a quota is not valid; empty if both are."""
-    kinds = [each.entity_type for each in entry.entity]
+    kinds = [part.entity_type for part in entry.entity]
     if not kinds:
         return "Invalid empty client quota entity"
     for kind in kinds:

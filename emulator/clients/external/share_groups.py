@@ -47,16 +47,16 @@ class ShareGroupHeartbeat:
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the member's epoch and, if it is told, its assignment."""
-        (found,) = responses
-        assert isinstance(found, protocol.ShareGroupHeartbeatResponse)
-        self.known_ids.add(found.names)
-        assignment = found.assignment
+        (response,) = responses
+        assert isinstance(response, protocol.ShareGroupHeartbeatResponse)
+        self.known_ids.add(response.names)
+        assignment = response.assignment
         return wire.ShareGroupHeartbeatResponse(
-            error_code=ERRORS[found.error].code,
-            error_message=found.message or None,
-            member_id=found.member_id or None,
-            member_epoch=found.member_epoch,
-            heartbeat_interval_ms=found.heartbeat_interval_ms,
+            error_code=ERRORS[response.error].code,
+            error_message=response.message or None,
+            member_id=response.member_id or None,
+            member_epoch=response.member_epoch,
+            heartbeat_interval_ms=response.heartbeat_interval_ms,
             assignment=None
             if assignment is None
             else consumer_wire.HeartbeatAssignment(
@@ -83,12 +83,12 @@ class ShareGroupDescribe:
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return each group's description with its members."""
-        (found,) = responses
-        assert isinstance(found, protocol.ShareGroupDescribeResponse)
-        for group in found.groups.values():
+        (response,) = responses
+        assert isinstance(response, protocol.ShareGroupDescribeResponse)
+        for group in response.groups.values():
             self.known_ids.add(group.names)
         return wire.ShareGroupDescribeResponse(
-            groups=[_group(name, group) for name, group in found.groups.items()]
+            groups=[_group(name, group) for name, group in response.groups.items()]
         )
 
 
@@ -135,8 +135,8 @@ def _acknowledged(
 ) -> dict[str, list[protocol.Acknowledgement]]:
     return {
         tp_of(_name(known_ids, topic.topic_id), row.partition_index): [
-            protocol.Acknowledgement(each.first_offset, each.last_offset, each.acknowledge_types)
-            for each in row.acknowledgement_batches
+            protocol.Acknowledgement(batch.first_offset, batch.last_offset, batch.acknowledge_types)
+            for batch in row.acknowledgement_batches
         ]
         for topic in topics
         for row in topic.partitions
@@ -188,10 +188,10 @@ class ShareFetch:
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the records of each partition, and which of them were acquired."""
-        (found,) = responses
-        assert isinstance(found, protocol.ShareFetchResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.ShareFetchResponse)
         topics: dict[bytes, list[wire.ShareFetchedPartition]] = {}
-        for tp, row in found.partitions.items():
+        for tp, row in response.partitions.items():
             name, number = split_tp(tp)
             topic = topics.setdefault(_id(self.known_ids, name), [])
             topic.append(
@@ -203,14 +203,14 @@ class ShareFetch:
                     row.acknowledge_message or None,
                     wire.ShareLeader(row.leader, row.leader_epoch),
                     self.encoded.of(row.batches, FETCH_VERSION),
-                    [wire.AcquiredRecords(*_of(each)) for each in row.acquired],
+                    [wire.AcquiredRecords(*_of(acquired)) for acquired in row.acquired],
                 )
             )
             self._note_given(call, tp, row)
         return wire.ShareFetchResponse(
-            error_code=ERRORS[found.error].code,
-            error_message=found.message or None,
-            acquisition_lock_timeout_ms=found.lock_ms,
+            error_code=ERRORS[response.error].code,
+            error_message=response.message or None,
+            acquisition_lock_timeout_ms=response.lock_ms,
             responses=[wire.ShareFetchedTopic(topic, rows) for topic, rows in topics.items()],
         )
 
@@ -258,10 +258,10 @@ class ShareAcknowledge:
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return each partition's error."""
-        (found,) = responses
-        assert isinstance(found, protocol.ShareAcknowledgeResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.ShareAcknowledgeResponse)
         topics: dict[bytes, list[wire.ShareAcknowledgedPartition]] = {}
-        for tp, row in found.partitions.items():
+        for tp, row in response.partitions.items():
             name, number = split_tp(tp)
             topics.setdefault(_id(self.known_ids, name), []).append(
                 wire.ShareAcknowledgedPartition(
@@ -272,9 +272,9 @@ class ShareAcknowledge:
                 )
             )
         return wire.ShareAcknowledgeResponse(
-            error_code=ERRORS[found.error].code,
-            error_message=found.message or None,
-            acquisition_lock_timeout_ms=found.lock_ms,
+            error_code=ERRORS[response.error].code,
+            error_message=response.message or None,
+            acquisition_lock_timeout_ms=response.lock_ms,
             responses=[wire.ShareAcknowledgedTopic(topic, rows) for topic, rows in topics.items()],
         )
 
@@ -310,14 +310,14 @@ class DescribeShareGroupOffsets:
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the offsets of each group."""
-        (found,) = responses
-        assert isinstance(found, protocol.DescribeShareGroupOffsetsResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.DescribeShareGroupOffsetsResponse)
         return wire.DescribeShareGroupOffsetsResponse(
             groups=[
                 wire.DescribedShareOffsets(
-                    name, self._topics(found.offsets.get(name, {})), ERRORS[error].code
+                    name, self._topics(response.offsets.get(name, {})), ERRORS[error].code
                 )
-                for name, error in found.errors.items()
+                for name, error in response.errors.items()
             ]
         )
 
@@ -363,16 +363,16 @@ class AlterShareGroupOffsets:
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the outcome for each partition."""
-        (found,) = responses
-        assert isinstance(found, protocol.ShareGroupOffsetsResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.ShareGroupOffsetsResponse)
         topics: dict[str, list[wire.AlteredShareOffset]] = {}
-        for tp, (error, text) in found.errors.items():
+        for tp, (error, text) in response.errors.items():
             name, number = split_tp(tp)
             row = wire.AlteredShareOffset(number, ERRORS[error].code, text or None)
             topics.setdefault(name, []).append(row)
         return wire.AlterShareGroupOffsetsResponse(
-            error_code=ERRORS[found.error].code,
-            error_message=found.message or None,
+            error_code=ERRORS[response.error].code,
+            error_message=response.message or None,
             responses=[
                 wire.AlteredShareOffsetsTopic(name, self.known_ids.id(name), rows)
                 for name, rows in topics.items()
@@ -396,15 +396,15 @@ class DeleteShareGroupOffsets:
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the outcome for each topic."""
-        (found,) = responses
-        assert isinstance(found, protocol.ShareGroupOffsetsResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.ShareGroupOffsetsResponse)
         return wire.DeleteShareGroupOffsetsResponse(
-            error_code=ERRORS[found.error].code,
-            error_message=found.message or None,
+            error_code=ERRORS[response.error].code,
+            error_message=response.message or None,
             responses=[
                 wire.DeletedShareOffsetsTopic(
                     name, self.known_ids.id(name) or NO_UUID, ERRORS[error].code, text or None
                 )
-                for name, (error, text) in found.errors.items()
+                for name, (error, text) in response.errors.items()
             ],
         )

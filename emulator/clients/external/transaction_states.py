@@ -39,39 +39,39 @@ class DescribeTransactions:
         """Return each transaction with its partitions."""
         request = call.message
         assert isinstance(request, wire.DescribeTransactionsRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.DescribeTransactionsResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.DescribeTransactionsResponse)
         return wire.DescribeTransactionsResponse(
             transaction_states=[
-                _described(name, found.transactions[name], self.kernel.state)
+                _described(name, response.transactions[name], self.kernel.state)
                 for name in request.transactional_ids
             ]
         )
 
 
 def _described(
-    name: str, found: protocol.TransactionDescription, clock: KernelState
+    name: str, description: protocol.TransactionDescription, clock: KernelState
 ) -> wire.DescribedTransaction:
-    code = ERRORS[found.error].code
-    if found.error != NONE:
+    code = ERRORS[description.error].code
+    if description.error != NONE:
         return wire.DescribedTransaction(code, name)
     topics: dict[str, list[int]] = {}
-    for topic, number in map(split_tp, found.partitions):
+    for topic, number in map(split_tp, description.partitions):
         topics.setdefault(topic, []).append(number)
     return wire.DescribedTransaction(
         code,
         name,
-        found.state,
-        found.timeout_us // US_PER_MS,
-        _started_ms(found, clock),
-        found.producer_id,
-        found.producer_epoch,
-        [wire.TopicData(*each) for each in topics.items()],
+        description.state,
+        description.timeout_us // US_PER_MS,
+        _started_ms(description, clock),
+        description.producer_id,
+        description.producer_epoch,
+        [wire.TopicData(*item) for item in topics.items()],
     )
 
 
-def _started_ms(found: protocol.TransactionDescription, clock: KernelState) -> int:
-    return NEVER_MS if found.start_us < 0 else clock.wall_clock_ms(found.start_us)
+def _started_ms(description: protocol.TransactionDescription, clock: KernelState) -> int:
+    return NEVER_MS if description.start_us < 0 else clock.wall_clock_ms(description.start_us)
 
 
 class ListTransactions:
@@ -92,28 +92,30 @@ class ListTransactions:
         """
         request = call.message
         assert isinstance(request, wire.ListTransactionsRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.DescribeTransactionsResponse)
-        if found.error != NONE:
-            return wire.ListTransactionsResponse(error_code=ERRORS[found.error].code)
+        (response,) = responses
+        assert isinstance(response, protocol.DescribeTransactionsResponse)
+        if response.error != NONE:
+            return wire.ListTransactionsResponse(error_code=ERRORS[response.error].code)
         rows = [
-            wire.ListedTransaction(name, each.producer_id, each.state)
-            for name, each in found.transactions.items()
-            if self._is_wanted(each, request)
+            wire.ListedTransaction(name, description.producer_id, description.state)
+            for name, description in response.transactions.items()
+            if self._is_wanted(description, request)
         ]
         unknown = [name for name in request.state_filters if name not in STATES]
         return wire.ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=rows)
 
     def _is_wanted(
-        self, found: protocol.TransactionDescription, request: wire.ListTransactionsRequest
+        self, description: protocol.TransactionDescription, request: wire.ListTransactionsRequest
     ) -> bool:
         ids, states = request.producer_id_filters, request.state_filters
-        if (ids and found.producer_id not in ids) or (states and found.state not in states):
+        if (ids and description.producer_id not in ids) or (
+            states and description.state not in states
+        ):
             return False
         clock = self.kernel.state
         now_ms = clock.wall_clock_ms(self.kernel.now)
         wanted_ms = request.duration_filter
-        return wanted_ms < 0 or now_ms - _started_ms(found, clock) > wanted_ms
+        return wanted_ms < 0 or now_ms - _started_ms(description, clock) > wanted_ms
 
 
 class DescribeProducers:
@@ -123,31 +125,31 @@ class DescribeProducers:
         """Request the producers of all partitions at once."""
         request = call.message
         assert isinstance(request, wire.DescribeProducersRequest)
-        named = [tp_of(each.name, n) for each in request.topics for n in each.partition_indexes]
+        named = [tp_of(topic.name, n) for topic in request.topics for n in topic.partition_indexes]
         return [protocol.DescribeProducersRequest(named)]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the producers of each partition."""
         request = call.message
         assert isinstance(request, wire.DescribeProducersRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.DescribeProducersResponse)
-        unknown = frozenset(found.unknown_topics)
+        (response,) = responses
+        assert isinstance(response, protocol.DescribeProducersResponse)
+        unknown = frozenset(response.unknown_topics)
         topics = []
         for topic in request.topics:
             rows = []
             for number in topic.partition_indexes:
-                error, producers = found.partitions[tp_of(topic.name, number)]
+                error, producers = response.partitions[tp_of(topic.name, number)]
                 states = [
                     wire.ProducerState(
-                        each.producer_id,
-                        each.producer_epoch,
-                        each.last_sequence,
-                        each.last_timestamp_ms,
-                        each.coordinator_epoch,
-                        each.transaction_start,
+                        producer.producer_id,
+                        producer.producer_epoch,
+                        producer.last_sequence,
+                        producer.last_timestamp_ms,
+                        producer.coordinator_epoch,
+                        producer.transaction_start,
                     )
-                    for each in producers
+                    for producer in producers
                 ]
                 code = ERRORS[error].code
                 reason = NOT_HOSTED if topic.name in unknown else None

@@ -65,13 +65,12 @@ class InitProducerId:
         ]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
-        """Return the producer id and epoch."""
-        (found,) = responses
-        assert isinstance(found, protocol.InitProducerIdResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.InitProducerIdResponse)
         return ids.InitProducerIdResponse(
-            error_code=_code(found.error, "InitProducerId", call),
-            producer_id=found.producer_id,
-            producer_epoch=found.producer_epoch,
+            error_code=_code(response.error, "InitProducerId", call),
+            producer_id=response.producer_id,
+            producer_epoch=response.producer_epoch,
         )
 
 
@@ -82,13 +81,17 @@ class AddPartitionsToTxn:
         """Add each transaction's partitions."""
         return [
             protocol.AddPartitionsToTxnRequest(
-                each.transactional_id,
-                each.producer_id,
-                each.producer_epoch,
-                [tp_of(topic.name, number) for topic in each.topics for number in topic.partitions],
-                each.verify_only,
+                transaction.transactional_id,
+                transaction.producer_id,
+                transaction.producer_epoch,
+                [
+                    tp_of(topic.name, number)
+                    for topic in transaction.topics
+                    for number in topic.partitions
+                ],
+                transaction.verify_only,
             )
-            for each in self._transactions(call)
+            for transaction in self._transactions(call)
         ]
 
     @staticmethod
@@ -109,8 +112,8 @@ class AddPartitionsToTxn:
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each partition."""
         results = []
-        for asked, found in zip(self._transactions(call), responses, strict=True):
-            assert isinstance(found, protocol.AddPartitionsToTxnResponse)
+        for asked, response in zip(self._transactions(call), responses, strict=True):
+            assert isinstance(response, protocol.AddPartitionsToTxnResponse)
             topics = [
                 wire.AddPartitionsToTxnTopicResult(
                     topic.name,
@@ -118,7 +121,7 @@ class AddPartitionsToTxn:
                         wire.AddPartitionsToTxnPartitionResult(
                             number,
                             _code(
-                                found.errors[tp_of(topic.name, number)],
+                                response.errors[tp_of(topic.name, number)],
                                 "AddPartitionsToTxn",
                                 call,
                             ),
@@ -152,10 +155,9 @@ class AddOffsetsToTxn:
         ]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
-        """Return the result."""
-        (found,) = responses
-        assert isinstance(found, protocol.AddOffsetsToTxnResponse)
-        code = _code(found.error, "AddOffsetsToTxn", call)
+        (response,) = responses
+        assert isinstance(response, protocol.AddOffsetsToTxnResponse)
+        code = _code(response.error, "AddOffsetsToTxn", call)
         return wire.AddOffsetsToTxnResponse(error_code=code)
 
 
@@ -177,13 +179,12 @@ class EndTxn:
         ]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
-        """Return the result."""
-        (found,) = responses
-        assert isinstance(found, protocol.EndTxnResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.EndTxnResponse)
         return wire.EndTxnResponse(
-            error_code=_code(found.error, "EndTxn", call),
-            producer_id=found.producer_id,
-            producer_epoch=found.producer_epoch,
+            error_code=_code(response.error, "EndTxn", call),
+            producer_id=response.producer_id,
+            producer_epoch=response.producer_epoch,
         )
 
 
@@ -244,13 +245,13 @@ class WriteTxnMarkers:
         assert isinstance(request, wire.WriteTxnMarkersRequest)
         return [
             protocol.WriteTxnMarkersRequest(
-                each.producer_id,
-                each.producer_epoch,
-                each.coordinator_epoch,
-                each.transaction_result,
-                _named(each.topics),
+                marker.producer_id,
+                marker.producer_epoch,
+                marker.coordinator_epoch,
+                marker.transaction_result,
+                _named(marker.topics),
             )
-            for each in request.markers
+            for marker in request.markers
         ]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
@@ -258,15 +259,15 @@ class WriteTxnMarkers:
         request = call.message
         assert isinstance(request, wire.WriteTxnMarkersRequest)
         markers = []
-        for asked, found in zip(request.markers, responses, strict=True):
-            assert isinstance(found, protocol.WriteTxnMarkersResponse)
+        for asked, response in zip(request.markers, responses, strict=True):
+            assert isinstance(response, protocol.WriteTxnMarkersResponse)
             topics = [
                 wire.WritableTxnMarkerTopicResult(
                     topic.name,
                     [
                         wire.WritableTxnMarkerPartitionResult(
                             number,
-                            ERRORS[found.errors.get(tp_of(topic.name, number), NONE)].code,
+                            ERRORS[response.errors.get(tp_of(topic.name, number), NONE)].code,
                         )
                         for number in topic.partition_indexes
                     ],
