@@ -14,8 +14,9 @@ from emulator.cluster_image.assumptions import complete
 from emulator.cluster_image.image import Broker, ClusterImage, Partition, Topic
 from emulator.inputs.statements import CreateCluster
 from sessions.rehearsal.cases import each_broker, each_rack
+from sessions.rehearsal.processes import in_processes
 from sessions.rehearsal.report import report_of
-from sessions.rehearsal.runs import Rehearsal, in_processes, run_cases
+from sessions.rehearsal.runs import Rehearsal, run_cases
 
 RACKS = "abc"
 PER_TOPIC = 500

@@ -57,7 +57,7 @@ class Where(NamedTuple):
 
     def run(self, rehearsal: "Rehearsal", spec: "CreateCluster") -> "RunTrials":
         """Return what runs the trials of a cluster."""
-        from sessions.rehearsal.runs import in_processes
+        from sessions.rehearsal.processes import in_processes
 
         if self.master is None:
             return in_processes(rehearsal, spec, self.workers)

@@ -11,8 +11,9 @@ from emulator.cluster_image.image import ClusterImage
 from emulator.inputs.statements import CreateCluster
 from emulator.releases.config import ConfigError
 from sessions.rehearsal.cases import each_broker, each_controller, each_rack
+from sessions.rehearsal.processes import in_processes
 from sessions.rehearsal.report import report_of
-from sessions.rehearsal.runs import Rehearsal, all_trials, in_processes, run_cases
+from sessions.rehearsal.runs import Rehearsal, all_trials, run_cases
 
 IMAGE_NAME = "prod.cluster.json"
 """How commands in the report name the image."""

@@ -7,8 +7,6 @@ chance, so such a case is run in several, and what differs is reported as a race
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from typing import Final
 
 from msgspec import Struct
@@ -39,8 +37,6 @@ PINGS_PER_SESSION: Final = 3
 """How often a client of ZooKeeper pings within its session timeout (``ClientCnxn``)."""
 QUORUM_US: Final = 5_000_000
 """How long the quorum takes at most to elect another leader, beside its fetch timeout."""
-SMALL: Final = 4_000
-"""A rehearsal of fewer partitions times trials is done before other processes have started."""
 
 
 class Trial(Struct, frozen=True):
@@ -126,23 +122,29 @@ class Rehearsal:
 
     def run(self, trial: Trial) -> Order:
         """Run a case in one order, on a copy of the cluster."""
+        return self._run(trial, self.runner.fork())
+
+    def run_last(self, trial: Trial) -> Order:
+        """Run a case on the cluster itself, which is of no use for other cases afterwards."""
+        return self._run(trial, self.runner)
+
+    def _run(self, trial: Trial, runner: Runner) -> Order:
         case, brokers = trial.case, trial.brokers
-        copy = self.runner.fork()
         changed_us: list[int] = []
-        copy.cluster.kernel.subscribe(
+        runner.cluster.kernel.subscribe(
             lambda event: changed_us.append(event.time_us), [events.PartitionStateChanged]
         )
-        begun_us = copy.now_us
+        begun_us = runner.now_us
         for controller in case.controllers:
             which = str(self.controllers[controller])
-            _lose(copy, ChangeController(action="crash", which=which))
+            _lose(runner, ChangeController(action="crash", which=which))
         for broker in brokers:
-            _lose(copy, CrashBroker(broker=broker))
+            _lose(runner, CrashBroker(broker=broker))
             if broker != brokers[-1] and not trial.at_once:
-                copy.run_until(copy.now_us + self._apart_us(brokers))
-        copy.run_until(copy.now_us + self.horizon_us)
+                runner.run_until(runner.now_us + self._apart_us(brokers))
+        runner.run_until(runner.now_us + self.horizon_us)
         seconds = (max(changed_us, default=begun_us) - begun_us) / 1_000_000
-        return Order(brokers, trial.at_once, outcome_of(copy.cluster), seconds)
+        return Order(brokers, trial.at_once, outcome_of(runner.cluster), seconds)
 
     def _apart_us(self, brokers: Sequence[int]) -> int:
         """How far apart brokers die so that the cluster misses them in order, but all in time."""
@@ -161,24 +163,12 @@ def _detected_us(config: BrokerConfig, *, in_kraft_mode: bool) -> int:
     return 2 * (config.zookeeper_session_timeout_us + 2 * TICK_US)
 
 
-# ---- many cases, in several processes
+# ---- many cases
 
 Progress = Callable[[int], None]
 """Is called with the number of trials that are done."""
 RunTrials = Callable[[Sequence[Trial], Progress], Sequence[Order]]
 """Runs trials, and returns what came of each, in their order."""
-
-_rehearsal: Rehearsal | None = None
-
-
-def _begin(spec: CreateCluster, image: ClusterImage) -> None:
-    global _rehearsal  # noqa: PLW0603 - a worker's own cluster
-    _rehearsal = Rehearsal(spec, image)
-
-
-def _work(trial: Trial) -> Order:
-    assert _rehearsal is not None
-    return _rehearsal.run(trial)
 
 
 def all_trials(cases: Sequence[Case], image: ClusterImage) -> list[Trial]:
@@ -195,25 +185,3 @@ def run_cases(
     for trial, order in zip(trials, run(trials, progress), strict=True):
         orders[trial.case].append(order)
     return [CaseRun(case, tuple(found)) for case, found in orders.items()]
-
-
-def in_processes(rehearsal: Rehearsal, spec: CreateCluster, workers: int) -> RunTrials:
-    """Run trials in up to ``workers`` processes, or in this one if there is little to do."""
-
-    def run(trials: Sequence[Trial], progress: Progress) -> list[Order]:
-        size = len(trials) * len(rehearsal.cluster.state.states)
-        found: list[Order] = []
-        if workers == 1 or len(trials) == 1 or size < SMALL:
-            for trial in trials:
-                found.append(rehearsal.run(trial))
-                progress(len(found))
-            return found
-        with ProcessPoolExecutor(
-            min(workers, len(trials)), get_context("spawn"), _begin, (spec, rehearsal.image)
-        ) as pool:
-            for order in pool.map(_work, trials):
-                found.append(order)
-                progress(len(found))
-        return found
-
-    return run

@@ -21,7 +21,8 @@ from emulator.inputs.statements import CreateCluster
 from sessions.own_cluster.importing import import_sources
 from sessions.rehearsal import cases
 from sessions.rehearsal.outcome import PartitionOutcome
-from sessions.rehearsal.runs import CaseRun, Rehearsal, in_processes, run_cases
+from sessions.rehearsal.processes import in_processes
+from sessions.rehearsal.runs import CaseRun, Rehearsal, run_cases
 from tests.sessions.own_cluster.recorded import RECORDINGS
 
 RECORDED = {

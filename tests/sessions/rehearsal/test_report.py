@@ -17,11 +17,12 @@ from emulator.inputs.statements import CreateCluster
 from sessions.rehearsal import cases
 from sessions.rehearsal.baseline import BaselineError, risks_in, worse
 from sessions.rehearsal.html import page
+from sessions.rehearsal.processes import in_processes
 from sessions.rehearsal.report import Report, as_plain, report_of
 from sessions.rehearsal.restart_order import restart_order
 from sessions.rehearsal.risks import Risks
 from sessions.rehearsal.rolling import roll
-from sessions.rehearsal.runs import Rehearsal, in_processes, run_cases
+from sessions.rehearsal.runs import Rehearsal, run_cases
 
 BROKERS = (Broker(1, "a", up=True), Broker(2, "b", up=True), Broker(3, "b", up=True))
 
