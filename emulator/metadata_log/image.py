@@ -39,6 +39,7 @@ from emulator.metadata_log.registrations import (
     BrokerRegistration,
     PartitionRegistration,
     broker_of,
+    merged,
     partition_of,
     record_of,
 )
@@ -309,7 +310,7 @@ class MetadataImage(Struct):
             case PartitionChangeRecord():
                 topic = self.topics[record.topic_id]
                 before = topic.partitions[record.partition_id]
-                self._set(topic, record.partition_id, before.merge(record), delta)
+                self._set(topic, record.partition_id, merged(before, record), delta)
             case PartitionRecord():
                 topic = self.topics[record.topic_id]
                 self._set(topic, record.partition_id, partition_of(record), delta)

@@ -144,6 +144,27 @@ def test_a_record_about_nothing_is_an_error() -> None:
         replay(MetadataImage(), [PartitionChangeRecord(0, "id-t", leader=0)])
 
 
+def test_nodes_that_read_the_same_record_share_the_partition() -> None:
+    first = image_of(TOPIC)
+    copied = copier(MetadataImage)
+    assert copied is not None
+    second, third = copied(first), image_of(TOPIC)
+    change = PartitionChangeRecord(0, "id-t", leader=1)
+    for image in (first, second, third):
+        replay(image, [change])
+    assert second.partition("t", 0) is first.partition("t", 0)
+    assert third == first
+    again = [PartitionChangeRecord(0, "id-t", isr=(0, number % 3)) for number in range(20_000)]
+    for image in (first, second):
+        replay(image, again)
+    assert second == first
+    partition = second.partition("t", 0)
+    assert partition is not None
+    assert partition.partition_epoch == 20_001
+    replay(second, [change])
+    assert second != first
+
+
 def test_copies_and_encodings_are_equal_and_apart() -> None:
     image = image_of(TOPIC)
     copied = copier(MetadataImage)
