@@ -163,6 +163,7 @@ SCENES = (
     of_question("twice", "2", "enter", HOW="--retries 1000"),
     of_question("hanging-transaction", "2", "down", "enter"),
     of_question("rebalance", "O", PROTOCOL="consumer"),
+    of_question("poison-record", "5", "slash", *"orders-0 1..1", "enter"),
     of_question("failover-time", "1", HOW="crash"),
     of_question("no-controller", "3"),
     of_question("leaders-moved", "2", BALANCE="false"),
