@@ -107,8 +107,11 @@ LABELS: Final = {
     "metadata.log.segment.bytes": "KIP-630",
     "metadata.log.segment.ms": "KIP-630",
     "unclean.leader.election.interval.ms": "KAFKA-12670",
+    "group.share.assignment.interval.ms": "KIP-1263",
 }
 """The feature that changed a default or introduced a configuration name, if it was only one."""
+SHARE_GROUPS: Final = ("group.share.", "share.coordinator.")
+"""How the names of settings begin that KIP-932 introduced."""
 CONSUMER_LABELS: Final = {"rebalance_timeout": "KIP-62", "session_timeout_45s": "KIP-735"}
 """The same for a consumer's defaults, which changed more than once, by feature."""
 
@@ -206,7 +209,7 @@ def changes(place: int) -> Iterator[Change]:
         ]
         what = _bound(*held, is_newest=after is None)
         if what and (what == "last" or before is not None):
-            label = LABELS.get(setting.name, "")
+            label = _label(setting.name)
             yield _change(here, what, setting.name, label, setting.meaning)
     if before is not None:
         yield from _defaults(before, here)
@@ -235,7 +238,7 @@ def _defaults(before: Behaviour, here: Behaviour) -> Iterator[Change]:
         # A name that did not exist had no default; it is reported as new.
         existed = _exists(setting, before.releases[0]) and _exists(setting, here.releases[0])
         if values[0] != values[1] and existed:
-            label = LABELS.get(setting.name, "")
+            label = _label(setting.name)
             yield _default(here, setting.name, label, *values)
     old_levels, new_levels = (_levels(behaviour.releases[0]) for behaviour in (before, here))
     for name, level in new_levels.items() if old_levels else ():
@@ -257,7 +260,7 @@ def _of_clients(
     for field, value in new.items():
         if value != old[field]:
             name, is_duration = CLIENTS[field], field.endswith("_us")
-            by = label or LABELS.get(name, "")
+            by = label or _label(name)
             yield _default(here, name, by, old[field], value, microseconds=is_duration)
 
 
@@ -272,6 +275,11 @@ def _default(
 ) -> Change:
     old, new = (_shown(name, value, microseconds) for value in (before, after))
     return _change(here, "default", name, label, f"{new}, was {old}")
+
+
+def _label(name: str) -> str:
+    """Return what introduced a configuration name or changed its default; empty: unknown."""
+    return LABELS.get(name, "KIP-932" if name.startswith(SHARE_GROUPS) else "")
 
 
 def _change(here: Behaviour, what: str, name: str, label: str, meaning: str) -> Change:
