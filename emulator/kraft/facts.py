@@ -228,7 +228,8 @@ def _strategy(before: PartitionRegistration | None, after: PartitionRegistration
     """The strategy of a leader election, named as in ZooKeeper mode."""
     if before is None:
         return "New"
-    if after.leader_recovery_state and after.leader not in before.isr:
+    # A leader recovers until it changes the ISR, even if it is elected again meanwhile, cleanly.
+    if after.leader_recovery_state and after.leader not in (*before.isr, *before.elr):
         return "Unclean"
     if before.is_reassigning and not after.is_reassigning:
         return "Reassign"
