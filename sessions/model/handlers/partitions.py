@@ -67,7 +67,7 @@ def state_changed(model: Model, event: events.PartitionStateChanged) -> None:
         if leader < 0:
             partition.unclean = False
         elif model.state.quorum is None and not model.state.is_observed:
-            partition.unclean = bool(partition.isr) and leader not in partition.isr
+            partition.unclean = partition.state != "nonexistent" and leader not in partition.isr
         partition.hw_moved_us = event.time_us
         partition.leader = leader
         if model.state.broker_configs:

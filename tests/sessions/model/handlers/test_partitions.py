@@ -108,3 +108,11 @@ def test_ground_truth_is_taken_as_it_is() -> None:
 
 def test_every_handler_is_for_a_type_of_event() -> None:
     assert all(issubclass(kind, Event) for kind in partitions.HANDLERS)
+
+
+def test_a_leader_is_elected_uncleanly_if_the_isr_was_empty_but_not_as_the_first_one() -> None:
+    view = view_with({}, {})
+    assert not view.counts().unclean
+    view.apply(PartitionStateChanged(4, 9, 0, TP, -1, 1, [], 1, 1))
+    view.apply(PartitionStateChanged(5, 12, 0, TP, 2, 2, [2], 1, 2))
+    assert view.counts().unclean == 1
