@@ -129,14 +129,7 @@ def _partition(cluster: Cluster, tp: str, has_led: bool) -> PartitionTruth:
     info = cluster.state_of(tp)
     leader = -1 if info is None else info.leader
     isr = () if info is None else tuple(info.isr)
-    acting = [
-        broker
-        for broker in cluster.brokers
-        if serves(cluster, broker)
-        and (replica := cluster.replica(tp, broker)) is not None
-        and replica.role == LEADER
-    ]
-    acts = leader in acting or (bool(acting) and leader >= 0 and serves(cluster, leader))
+    acts = _acts(cluster, tp, leader)
     waits = tuple(broker for broker in isr if not serves(cluster, broker)) if acts else ()
     out = tuple(b for b in cluster.assigned(tp) or () if b not in isr) if info is not None else ()
     audit = cluster.state.audit.partitions.get(tp)
@@ -151,29 +144,51 @@ def _partition(cluster: Cluster, tp: str, has_led: bool) -> PartitionTruth:
     )
 
 
-class Elections:
-    """Whether each partition's leader was elected uncleanly, told from the metadata's changes.
+def _acts(cluster: Cluster, tp: str, leader: int) -> bool:
+    """Whether a broker acts as the leader of a partition whose metadata names ``leader``."""
+    acting = [
+        broker
+        for broker in cluster.brokers
+        if serves(cluster, broker)
+        and (replica := cluster.replica(tp, broker)) is not None
+        and replica.role == LEADER
+    ]
+    return leader in acting or (bool(acting) and leader >= 0 and serves(cluster, leader))
 
-    A leader is clean that was in the ISR, or among the eligible leader replicas (KIP-966).
+
+class Elections:
+    """What became of each partition's elections, told from looks after every change.
+
+    ``unclean``: whether the leader was elected uncleanly. A leader is clean that was in the ISR, or
+    among the eligible leader replicas (KIP-966), or, in KRaft, has nothing to recover: there one
+    change of the metadata may add a leader to the ISR and elect it, at the end of a reassignment.
+    ``led`` are the partitions that have had an acting leader since their topic was created.
     """
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[int, int, set[int]]] = {}
         self.unclean: dict[str, bool] = {}
+        self.led: set[str] = set()
 
     def look(self, cluster: Cluster) -> None:
         """Notice who leads now."""
+        self.led &= cluster.state.states.keys()
         for tp, info in cluster.state.states.items():
             epoch, leader, electable = self._seen.get(tp, (-1, -1, set()))
             if info.leader_epoch < epoch:  # the topic was deleted, and there is another one
-                leader, electable = -1, set()
+                epoch, leader, electable = -1, -1, set()
                 self.unclean[tp] = False
+                self.led.discard(tp)
+            if _acts(cluster, tp, info.leader):
+                self.led.add(tp)
             if info.leader != leader:
-                is_new = 0 <= info.leader not in electable
-                self.unclean[tp] = bool(electable) and is_new
+                is_outside = epoch >= 0 and 0 <= info.leader not in electable
+                must_recover = cluster.kraft is None or bool(info.leader_recovery_state)
+                self.unclean[tp] = is_outside and must_recover
             self._seen[tp] = (info.leader_epoch, info.leader, {*info.isr, *_elr(cluster, tp)})
         for tp in [tp for tp in self._seen if tp not in cluster.state.states]:
             del self._seen[tp]
+            self.unclean.pop(tp, None)
 
 
 def _elr(cluster: Cluster, tp: str) -> Iterable[int]:

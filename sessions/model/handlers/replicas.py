@@ -46,8 +46,9 @@ def role_changed(model: Model, event: events.ReplicaRoleChanged) -> None:
     was, replica.role = replica.role, event.role
     replica.leader_epoch = event.leader_epoch
     replica.leader = event.leader
-    if "leader" in (was, event.role):
+    if event.role == "leader":
         partition.led = True
+    if "leader" in (was, event.role):  # was: perhaps of a deleted topic with the same name
         model.judge(event.tp, partition)
     if event.role != "leader":
         if replica.remote_leo:

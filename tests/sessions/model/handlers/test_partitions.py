@@ -8,11 +8,14 @@ from emulator.events import (
     ConfigChanged,
     Event,
     IsrChanged,
+    LogCreated,
     PartitionsAdded,
     PartitionStateChanged,
     PartitionStateRemoved,
+    ReplicaRoleChanged,
     ReplicasAssigned,
     TopicCreated,
+    TopicDeleted,
 )
 from sessions.model.cluster_view import ClusterView
 from sessions.model.handlers import partitions
@@ -116,3 +119,15 @@ def test_a_leader_is_elected_uncleanly_if_the_isr_was_empty_but_not_as_the_first
     view.apply(PartitionStateChanged(4, 9, 0, TP, -1, 1, [], 1, 1))
     view.apply(PartitionStateChanged(5, 12, 0, TP, 2, 2, [2], 1, 2))
     assert view.counts().unclean == 1
+
+
+def test_a_topic_that_is_created_again_has_not_been_led() -> None:
+    view = view_with({}, {})
+    view.apply(LogCreated(4, 7, 0, TP, 1))
+    view.apply(ReplicaRoleChanged(5, 7, 0, TP, 1, "leader", 1, 0))
+    assert view.partitions[TP].led
+    view.apply(TopicDeleted(6, 8, 0, "t"))
+    view.apply(ReplicaRoleChanged(7, 9, 0, TP, 1, "offline", -1, -1))
+    view.apply(TopicCreated(8, 9, 0, "t", [[1, 2, 3]], {}))
+    view.apply(PartitionStateChanged(9, 9, 0, TP, 1, 0, [1, 2, 3], 1, 0))
+    assert not view.partitions[TP].led
