@@ -52,6 +52,9 @@ class Page:
         self.socket = socket
         self.requests: list[str] = []
         self.received: list[str] = []
+        self.opened_at = 0.0
+        self.arrived_at: list[float] = []
+        """When each of ``received`` came, in seconds on the browser's own clock."""
         self.complaints: list[str] = []
         self._last = 0
 
@@ -70,11 +73,13 @@ class Page:
     def _note(self, method: str, parameters: dict[str, Any]) -> None:
         if method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])
+            self.opened_at = self.opened_at or parameters["timestamp"]
         elif method == "Network.webSocketFrameReceived":
             response = parameters["response"]
             data = response["payloadData"]
             binary = response["opcode"] == 2
             self.received.append(base64.b64decode(data).decode("latin-1") if binary else data)
+            self.arrived_at.append(parameters["timestamp"])
         elif method == "Runtime.exceptionThrown":
             self.complaints.append(str(parameters["exceptionDetails"]))
         elif method == "Log.entryAdded" and parameters["entry"]["level"] == "error":
@@ -107,6 +112,20 @@ class Page:
             await asyncio.sleep(POLL_SECONDS)
             await self.evaluate("0")
         pytest.fail(f"the page never got {text!r}")
+
+    def seconds_until(self, text: str) -> float:
+        """How long after the page was asked for its sockets had got ``text``, which they have."""
+        so_far = ""
+        for part, at in zip(self.received, self.arrived_at, strict=True):
+            so_far += part
+            if text in so_far:
+                return at - self.opened_at
+        pytest.fail(f"the page never got {text!r}")
+
+    def forget_received(self) -> None:
+        """Drop what the sockets have got, to wait for something new."""
+        self.received.clear()
+        self.arrived_at.clear()
 
     async def click(self, x: int, y: int) -> None:
         """Click at a place."""

@@ -1,4 +1,4 @@
-"""``tidegauge web`` in a real browser: the console is drawn, takes keys, and changes nothing."""
+"""``tidegauge web`` in a real browser: drawn soon, taking keys and clicks, changing nothing."""
 
 import asyncio
 import os
@@ -15,8 +15,23 @@ from aiohttp import ClientSession, WSServerHandshakeError
 from commands.cli.main import run_program
 from commands.cli.web import LOOPBACK
 from commands.cli.web_server import FOREIGN
-from tests.support.browser import browser_page, needs_browser
+from tests.support.browser import Page, browser_page, needs_browser
 
+FIRST_PAINT_SECONDS = 15.0
+"""Five times what it takes a machine with nothing else to do, so that a busy one passes."""
+SHOWN = "document.body.classList.contains('-first-byte')"
+CELLS = """
+(() => {
+  const box = document.querySelector('.xterm-screen').getBoundingClientRect();
+  const cursor = document.querySelector('.xterm-helper-textarea').style;
+  return [box.left, box.top, parseFloat(cursor.width), parseFloat(cursor.lineHeight)];
+})()
+"""
+"""Where the terminal begins, and the size of a cell, in pixels."""
+HEADER = "READ-ONLY"
+"""What the header of the console shows, and nothing that comes before it."""
+TAB_OF_BROKERS = 32
+"""A column of the tab that opens Brokers."""
 PROGRAM = "from commands.cli.main import main; main()"
 
 
@@ -54,18 +69,29 @@ async def answering(address: str) -> None:
 
 
 @needs_browser
-async def test_the_console_is_drawn_in_a_browser_and_takes_keys() -> None:
+async def test_the_console_is_drawn_in_a_browser_and_takes_keys_and_clicks() -> None:
     with served() as address:
         await answering(address)
         async with browser_page() as page:
             await page.open(address)
-            await page.until_received("READ-ONLY")
-            page.received.clear()
+            await page.until_received(HEADER)
+            assert page.seconds_until(HEADER) < FIRST_PAINT_SECONDS
+            await page.until(SHOWN)
+            page.forget_received()
             await page.click(600, 500)
             await page.press("2")
             await page.until_received("REPLICAS")
+            page.forget_received()
+            await page.click(*await cell(page, TAB_OF_BROKERS, 1))
+            await page.until_received("LEADERS")
             assert len(await page.picture()) > 10_000
             assert not [url for url in page.requests if not url.startswith(address)]
+
+
+async def cell(page: Page, column: int, line: int) -> tuple[int, int]:
+    """Where the middle of a cell of the page's terminal is, in pixels."""
+    left, top, width, height = await page.evaluate(CELLS)
+    return round(left + (column + 0.5) * width), round(top + (line + 0.5) * height)
 
 
 async def test_a_page_of_another_site_gets_no_socket() -> None:
