@@ -22,7 +22,7 @@ from console.render.lines import Span, cut, text_of
 from console.screens.base import ConsoleScreen
 from console.screens.messages import WorkFailed
 from console.screens.page import MenuScreen
-from console.styles.themes import THEMES
+from console.styles.themes import FEW, FEW_CLASS, THEMES, themes_for
 from console.widgets.export import FORMATS, LINES_MAX, as_csv, as_json, free_name
 from console.widgets.virtual_view import VirtualView
 from sessions.text import number, plural
@@ -53,7 +53,9 @@ class Terminal:
 
     def adopt(self, configuration: Configuration) -> None:
         """Take the user's settings before the first screen is drawn."""
-        for theme in THEMES.values():
+        system = self.app.console.color_system
+        self.app.set_class(system in FEW, FEW_CLASS)
+        for theme in themes_for(system):
             self.app.register_theme(theme)
         self.app.theme = configuration.value("theme")
         remap(configuration.keys)

@@ -7,6 +7,8 @@ from rich.style import Style
 from textual.color import Color
 from textual.css.styles import RenderStyles
 
+from console.styles.themes import FEW
+
 SHADES: Final = ("cursor", "selected")
 """How a whole line is highlighted."""
 ROLES: Final = (
@@ -67,8 +69,6 @@ PLAIN: Final = {
     **{f"cursor{n}": "bold reverse" for n in range(6)},
 }
 """How roles differ where a terminal has so few colours that one cannot rely on them."""
-FEW: Final = ("standard", "windows")
-"""Rich's names of colour systems with 16 colours."""
 STEPS: Final = 20
 LINEAR_MAX: Final = 0.04045
 """Up to here sRGB is linear (IEC 61966-2-1)."""
@@ -95,8 +95,8 @@ def over(
         None if color is None else color.rich_color,
         None if background is None else background.rich_color,
     )
-    plain = Style.parse(PLAIN.get(name, "")) if system in FEW else Style.null()
-    return base + mixed + role.text_style + plain
+    marked = system in FEW and background is None  # another background shows by itself
+    return base + mixed + role.text_style + Style.parse(PLAIN.get(name, "") if marked else "")
 
 
 def readable(color: Color, background: Color, system: str | None = "truecolor") -> Color:

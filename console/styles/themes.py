@@ -6,6 +6,7 @@ lighter or darker where text would not stand out; in it
 no meaning hangs on red against green, and words and glyphs say everything that colours say anyway.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from textual.theme import BUILTIN_THEMES, Theme
@@ -87,6 +88,55 @@ THEMES: Final = {
     )
 }
 """The console's own themes by name."""
+
+FEW: Final = ("standard", "windows")
+"""Rich's names of colour systems with 16 colours."""
+FEW_CLASS: Final = "-few"
+"""The application's class in the style sheet where there are only so many."""
+DARK_OF_16: Final = Theme(
+    name="dark-of-16",
+    primary="#55FFFF",
+    secondary="#FFFFFF",
+    warning="#FFFF55",
+    error="#FF5555",
+    success="#55FF55",
+    accent="#FF55FF",
+    foreground="#AAAAAA",
+    background="#000000",
+    surface="#000000",
+    panel="#000000",
+    variables={"boost": "#0000AA"},
+)
+"""Colours that a terminal of 16 has, which no other colour has to be replaced by."""
+LIGHT_OF_16: Final = Theme(
+    name="light-of-16",
+    primary="#0000AA",
+    secondary="#555555",
+    warning="#AA5500",
+    error="#AA0000",
+    success="#00AA00",
+    accent="#AA00AA",
+    foreground="#000000",
+    background="#FFFFFF",
+    surface="#FFFFFF",
+    panel="#FFFFFF",
+    variables={"boost": "#55FFFF"},
+    dark=False,
+)
+
+
+def themes_for(system: str | None) -> list[Theme]:
+    """The console's own themes as a terminal can show them; ``system`` is Rich's name of colours.
+
+    Where there are 16 colours the nearest to most of a theme's colours is white or grey, and
+    statuses would look alike: every theme is then made of the 16, and only dark or light.
+    """
+    if system not in FEW:
+        return list(THEMES.values())
+    return [
+        replace(DARK_OF_16 if theme.dark else LIGHT_OF_16, name=theme.name)
+        for theme in THEMES.values()
+    ]
 
 
 def theme_names() -> list[str]:
