@@ -67,22 +67,26 @@ def source_name(stage: Stage) -> str:
 def header_line(stage: Stage, width: int) -> Line:
     """The header: name, seed, pace, time cursor, and counts of what is wrong.
 
-    Where there is little room, details give way one after another: counts of zero, words, the name,
-    and the least severe counts. Seed, virtual time and event number always stay.
+    Where there is little room, details give way one after another: counts of zero, the words of
+    counts, the least severe first, the name, and the least severe counts. Seed, virtual time and
+    event number always stay.
     """
     long, short = _time(stage, roomy=True), _time(stage, roomy=False)
     candidates = (
-        (_title(stage, named=True), long, _counts(stage, zeros=True, words=True)),
-        (_title(stage, named=True), long, _counts(stage, zeros=False, words=True)),
-        (_title(stage, named=True), short, _counts(stage, zeros=False, words=False)),
-        (_title(stage, named=False), short, _counts(stage, zeros=False, words=False)),
+        (_title(stage, named=True), long, _counts(stage, zeros=True)),
+        (_title(stage, named=True), long, _counts(stage)),
+        *(
+            (_title(stage, named=True), short, _counts(stage, words=words))
+            for words in range(len(SHOWN), -1, -1)
+        ),
+        (_title(stage, named=False), short, _counts(stage, words=0)),
     )
     for title, time, counts in candidates:
         left = line(*title, " ", *time)
         if width_of(left) + width_of(counts) < width:
             return join_ends(left, counts, width, stage.glyphs.more)
     left = line(*candidates[-1][0], " ", *short)
-    some = _counts(stage, zeros=False, words=False)
+    some = _counts(stage, words=0)
     while some and width_of(left) + width_of(some) >= width:
         some = some[:-1]
     return (
@@ -138,19 +142,21 @@ def _speed(stage: Stage) -> str:
     return f"{speed_text(pacer.speed)}{managed}"
 
 
-def _counts(stage: Stage, *, zeros: bool, words: bool) -> Line:
+def _counts(stage: Stage, *, zeros: bool = False, words: int = len(SHOWN)) -> Line:
+    """The counts by severity, also those of zero on request; the first ``words`` have a word."""
     counts = stage.view.counts()
     down = counts.brokers - counts.brokers_up
     brokers = f"brk {counts.brokers_up}/{counts.brokers} "
     spans = [Span(brokers, "error" if down else "muted"), *_controllers(stage)]
-    for state in SHOWN:
-        count = stage.view.tally(state.name)
-        if count or (zeros and state.is_counted):
-            word = WORD_OF[state.name]
-            glyph = glyph_of(word, stage.glyphs)
-            shown = f"{glyph} {word.short} {number(count)}" if words else f"{glyph}{number(count)}"
-            gap = " " * words
-            spans.append(Span(f" {shown}{gap}", word.role if count else "faint"))
+    tallies = [(state, stage.view.tally(state.name)) for state in SHOWN]
+    told = [(state, count) for state, count in tallies if count or (zeros and state.is_counted)]
+    for place, (state, count) in enumerate(told):
+        word = WORD_OF[state.name]
+        glyph = glyph_of(word, stage.glyphs)
+        shown = (
+            f"{glyph} {word.short} {number(count)} " if place < words else f"{glyph}{number(count)}"
+        )
+        spans.append(Span(f" {shown}", word.role if count else "faint"))
     return line(*spans)
 
 

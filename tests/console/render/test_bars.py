@@ -55,6 +55,13 @@ def test_counts_become_terse_where_there_is_little_room() -> None:
     assert "brk 2/3  x1 X1 v1 =5 ^5" in text_of(header_line(stage_of(), 80))
 
 
+def test_the_words_of_the_least_severe_counts_give_way_first() -> None:
+    shown = {text_of(header_line(stage_of(), width)) for width in range(80, 141)}
+    told = {text.partition("brk 2/3 ")[2].strip() for text in shown}
+    assert "x offl 1  X dead 1  v1 =5 ^5" in told
+    assert not any("=min" in text and "<min" not in text for text in told)
+
+
 def test_the_end_of_what_exists_is_shown_while_behind() -> None:
     assert "#9/170" in text_of(header_line(stage_of(at=9), 140))
 
