@@ -103,21 +103,30 @@ class TimeBar:
         """Draw bookmarks, verdicts in words where there is room, and the cursor over everything."""
         source, glyphs = stage.source, stage.glyphs
         row: list[Span] = [Span(" ")] * columns
-        place(row, 0, short_clock(source.first_time_us), "faint")
-        end = short_clock(source.last_time_us)
-        place(row, columns - len(end) - 1, end, "faint")
+        here = self.column_of(source.time_us, columns)
+        marked = None if stage.mark_a is None else self.column_of(stage.mark_a.time_us, columns)
+        begin, end = short_clock(source.first_time_us), short_clock(source.last_time_us)
+        place(row, beside(0, 1, begin, (here, marked)), begin, "faint")
+        place(row, beside(columns - len(end) - 1, -1, end, (here, marked)), end, "faint")
         for mark in source.bookmarks():
             name = f"{glyphs.mark}{clean(mark.name)}"
             place(row, self.column_of(mark.time_us, columns), name, "secondary")
         for words, run in groupby(enumerate(self._bars), key=lambda pair: pair[1].words):
             if words:
                 place_first(row, list(run))
-        if stage.mark_a is not None:
-            row[self.column_of(stage.mark_a.time_us, columns)] = Span("A", "key")
-        row[self.column_of(source.time_us, columns)] = Span(glyphs.ascending, "here")
+        if marked is not None:
+            row[marked] = Span("A", "key")
+        row[here] = Span(glyphs.ascending, "here")
         merged = groupby(row, key=lambda span: span.role)
         spans = [Span("".join(span.text for span in run), role) for role, run in merged]
         return line(" " * MARGIN, *spans)
+
+
+def beside(column: int, step: int, text: str, taken: Sequence[int | None]) -> int:
+    """The column nearest to ``column`` in a direction where a text covers nothing that is taken."""
+    while any(place is not None and column <= place < column + len(text) for place in taken):
+        column += step
+    return column
 
 
 def place(row: list[Span], column: int, text: str, role: str) -> bool:

@@ -1,6 +1,8 @@
+import re
+
 from msgspec.structs import replace
 
-from console.model.workspace import Stage
+from console.model.workspace import Moment, Stage
 from console.render.lines import text_of, width_of
 from console.render.time_bar import Bar, TimeBar, bar_spans, bars_of, worst_of
 from console.styles.glyphs import ASCII
@@ -34,6 +36,15 @@ def test_bookmarks_have_their_names_where_there_is_room() -> None:
     wide, narrow = (text_of(TimeBar().lines(stage_at(), width)[1]) for width in (2_000, 80))
     assert "!b1" in wide
     assert "!b1" not in narrow
+
+
+def test_the_letter_of_a_moment_and_the_cursor_stand_beside_the_times() -> None:
+    stage = stage_at(1)
+    marks = text_of(TimeBar().lines(stage, 106)[1])
+    assert marks.startswith(f"{'':7}^00:00.000 ")
+    stage.mark_a = Moment(1, stage.source.last_time_us * 97 // 100, stage.view)
+    marks = text_of(TimeBar().lines(stage, 106)[1])
+    assert re.search(r" \d\d:\d\d\.\d{3}A", marks)
 
 
 def test_a_column_takes_the_role_of_its_worst() -> None:
