@@ -17,6 +17,8 @@ from sessions.text import clean
 
 LABEL_WIDTH = 9
 """Columns before the grid, for the brokers' ids."""
+CELL_MAX = 6
+"""Columns that a partition takes at most."""
 PAGE = 16
 """Partitions per page."""
 
@@ -54,9 +56,15 @@ class HeatView(VirtualView):
         return sorted(self.stage.view.state.brokers)
 
     @property
+    def cell(self) -> int:
+        """Columns of a partition: more than one if there is room for all."""
+        columns = self.columns - LABEL_WIDTH
+        return max(1, min(CELL_MAX, columns // max(1, len(self.keys))))
+
+    @property
     def room(self) -> int:
         """How many partitions fit."""
-        return max(1, self.columns - LABEL_WIDTH)
+        return max(1, (self.columns - LABEL_WIDTH) // self.cell)
 
     @property
     def column(self) -> int:
@@ -100,7 +108,7 @@ class HeatView(VirtualView):
         text, more = "", self.stage.glyphs.more
         topics = [clean(tp.rpartition("-")[0]) for tp in self.shown()]
         for topic, run in groupby(topics):
-            width = len(list(run))
+            width = len(list(run)) * self.cell
             text += fit(fit_middle(topic, max(0, width - 1), more), width)
         return [line(Span(" " * LABEL_WIDTH), Span(text, "title"))]
 
@@ -121,6 +129,7 @@ class HeatView(VirtualView):
         for tp in self.shown():
             glyph, role = sign(partitions[tp], broker, glyphs)
             spans.append(Span(glyph, "cursor2" if tp == here else role))
+            spans.append(Span(" " * (self.cell - 1)))
         mark = glyphs.cursor if index == self.cursor_index() else " "
         return line(Span(fit(f"{mark} {broker:>5}  ", LABEL_WIDTH), "key"), *spans)
 
@@ -150,7 +159,7 @@ class HeatView(VirtualView):
         """Put the cursor on the cell under the mouse; a double click opens its partition."""
         event.prevent_default()
         row = self.top + event.y - self.gutter.top - self.fixed_lines
-        place = event.x - self.gutter.left - LABEL_WIDTH
+        place = (event.x - self.gutter.left - LABEL_WIDTH) // self.cell
         shown = self.shown()
         if not (0 <= row < self.count() and 0 <= place < len(shown)):
             return

@@ -76,9 +76,9 @@ async def test_a_click_elsewhere_ends_what_was_being_typed_and_undoes_it() -> No
 async def test_a_click_in_the_grid_goes_to_the_cell_and_two_open_its_partition() -> None:
     async with console(None, "3") as driven:
         grid = driven.screen.query_one(HeatView)
-        await click(driven, "#heat", (LABEL_WIDTH + 4, 2))
+        await click(driven, "#heat", (LABEL_WIDTH + 4 * grid.cell, 2))
         assert grid.place == (2, "orders-4")
-        await click(driven, "#heat", (LABEL_WIDTH + 1, 1), times=2)
+        await click(driven, "#heat", (LABEL_WIDTH + 2 * grid.cell - 1, 1), times=2)
         assert driven.screen.trail() == "orders-1"
 
 
