@@ -107,7 +107,7 @@ ANSWER_EVERY_S = 1.0
 """How often the watchdog is told that keys are processed."""
 TOLD_SECONDS = 10.0
 """How long the clients' addresses are shown."""
-WIDTHS = [(0, "-cramped"), (60, "-narrow"), (120, "-wide"), (136, "-roomy")]
+WIDTHS = [(0, "-cramped"), (60, "-narrow"), (120, "-wide"), (136, "-roomy"), (180, "-vast")]
 """Minimum columns of a screen for each class in the style sheet."""
 HEIGHTS = [(0, "-flat"), (15, "-low"), (32, "-tall")]
 """Minimum lines of a screen for each class in the style sheet."""

@@ -87,7 +87,7 @@ def heading(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
             str(partition.min_isr),
         ),
         *recovery(stage, partition),
-        *writes(stage, partition),
+        *writes(stage, partition, width),
     ]
     is_told = partition.leader_isr or not stage.view.state.is_observed
     if is_told and sorted(partition.leader_isr) != sorted(partition.isr) and leader is not None:
@@ -109,13 +109,13 @@ def heading(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     return rows
 
 
-def writes(stage: Stage, partition: PartitionState) -> list[Line]:
+def writes(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     """What becomes of writes with acks=all, if they are not acknowledged at once."""
     statuses = set(stage.view_statuses(partition))
     label = Span("writes ", "muted")
     if statuses & {"offline", "leaderless"}:
         rows = [line(label, Span("nobody takes them", "error"))]
-        return rows if "offline" in statuses else [*rows, *_next_leader(stage, partition)]
+        return rows if "offline" in statuses else [*rows, *_next_leader(stage, partition, width)]
     if "under_min_isr" in statuses:
         need = f"acks=all is refused: ISR of {len(partition.isr)}, min {partition.min_isr}"
         return [line(label, Span(need, "error"))]
@@ -123,23 +123,25 @@ def writes(stage: Stage, partition: PartitionState) -> list[Line]:
     if wait is None or "waiting" not in statuses:
         return []
     words = f"acks=all waits for broker {broker_list(wait.brokers)}"
-    return [line(label, Span(words, "warning")), *_times(wait, "warning")]
+    return [line(label, Span(words, "warning")), *_times(wait, "warning", width)]
 
 
-def _next_leader(stage: Stage, partition: PartitionState) -> list[Line]:
+def _next_leader(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     """Until when a leader that does not serve is waited for, if another one can follow it."""
     leader, serving = leader_number(partition), stage.view.serving
     if leader is None or leader in serving or not serving & set(partition.isr):
         return []
-    return _times(wait_for(stage.view.state, (leader,)), "error")
+    return _times(wait_for(stage.view.state, (leader,)), "error", width)
 
 
-def _times(wait: Wait, role: str) -> list[Line]:
+def _times(wait: Wait, role: str, width: int) -> list[Line]:
     """Since when something is waited for, and until when at the latest, as far as that is known."""
     if wait.since_us is None:
         return []
     until = "" if wait.until_us is None else f", until {clock(wait.until_us)} at the latest"
-    return [line(Span(f"       since {clock(wait.since_us)}{until}", role))]
+    indent = " " * len("writes ")
+    rows = wrap(f"since {clock(wait.since_us)}{until}", width - len(indent))
+    return [line(Span(f"{indent}{row}", role)) for row in rows]
 
 
 def _written(stage: Stage, partition: PartitionState) -> Line:
