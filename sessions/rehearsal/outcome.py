@@ -45,11 +45,12 @@ def outcome_of(cluster: Cluster) -> Outcome:
             if partition.elr:
                 elr[f"{topic.name}-{number}"] = partition.elr
     works = {broker: cluster.host_works(broker) for broker in cluster.brokers}
-    partitions = {}
+    partitions: dict[str, PartitionOutcome] = {}
+    known: dict[PartitionOutcome, PartitionOutcome] = {}  # most are equal: one object is enough
     for tp, state in cluster.state.states.items():
         leader = state.leader if works.get(state.leader) else -1
         replica = cluster.replica(tp, leader) if leader >= 0 else None
-        partitions[tp] = PartitionOutcome(
+        outcome = PartitionOutcome(
             leader,
             state.leader_epoch,
             state.zk_version,
@@ -57,6 +58,7 @@ def outcome_of(cluster: Cluster) -> Outcome:
             elr.get(tp, ()),
             -1 if replica is None else replica.log_end,
         )
+        partitions[tp] = known.setdefault(outcome, outcome)
     controller = cluster.controller_id()
     if controller is not None and not cluster.host_works(controller):
         controller = None

@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from emulator.cluster_image.image import ClusterImage
@@ -119,13 +120,13 @@ def _run(rehearsal: Rehearsal, trial: Trial, sending: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its forks
     order = rehearsal.run_last(trial)
     with suppress(BrokenPipeError):  # the parent has ended
-        sending.send(order)
+        sending.send_bytes(msgspec.msgpack.encode(order))  # pickle's memo would be far larger
 
 
 def _received(receiving: Connection, process: ForkProcess) -> Order:
     try:
         with receiving:
-            order: Order = receiving.recv()
+            order = msgspec.msgpack.decode(receiving.recv_bytes(), type=Order)
     except EOFError:
         process.join()
         message = f"A process that ran a case ended early (exit status {process.exitcode})."
