@@ -146,14 +146,19 @@ def _partition(cluster: Cluster, tp: str, has_led: bool) -> PartitionTruth:
 
 def _acts(cluster: Cluster, tp: str, leader: int) -> bool:
     """Whether a broker acts as the leader of a partition whose metadata names ``leader``."""
-    acting = [
+    acting = [broker for broker in _leaders(cluster, tp) if serves(cluster, broker)]
+    return leader in acting or (bool(acting) and leader >= 0 and serves(cluster, leader))
+
+
+def _leaders(cluster: Cluster, tp: str) -> list[int]:
+    """Who considers itself the leader and is awake; a starting broker does so before it serves."""
+    return [
         broker
         for broker in cluster.brokers
-        if serves(cluster, broker)
+        if cluster.host_works(broker)
         and (replica := cluster.replica(tp, broker)) is not None
         and replica.role == LEADER
     ]
-    return leader in acting or (bool(acting) and leader >= 0 and serves(cluster, leader))
 
 
 class Elections:
@@ -162,7 +167,7 @@ class Elections:
     ``unclean``: whether the leader was elected uncleanly. A leader is clean that was in the ISR, or
     among the eligible leader replicas (KIP-966), or, in KRaft, has nothing to recover: there one
     change of the metadata may add a leader to the ISR and elect it, at the end of a reassignment.
-    ``led`` are the partitions that have had an acting leader since their topic was created.
+    ``led`` are the partitions whose named leader has known it since their topic was created.
     """
 
     def __init__(self) -> None:
@@ -179,7 +184,7 @@ class Elections:
                 epoch, leader, electable = -1, -1, set()
                 self.unclean[tp] = False
                 self.led.discard(tp)
-            if _acts(cluster, tp, info.leader):
+            if info.leader in _leaders(cluster, tp):
                 self.led.add(tp)
             if info.leader != leader:
                 is_outside = epoch >= 0 and 0 <= info.leader not in electable

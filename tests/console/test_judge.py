@@ -1,7 +1,9 @@
 """At many moments of random faults, in both modes, the console says what is so.
 
 Headline, header, status column, inspector, strip and sentences are compared with a judge that looks
-at the cluster's own state. ``TIDEGAUGE_JUDGED_RUNS`` sets how many runs of each mode are judged.
+at the cluster's own state; headline and counts after everything that the cluster does, the others
+after each statement and often in waits. ``TIDEGAUGE_JUDGED_RUNS`` sets how many runs of each mode
+are judged.
 """
 
 import os
@@ -26,6 +28,8 @@ from emulator.inputs.statements import AnyInput, CreateTopic, Wait
 from emulator.scenario.runner import Runner
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState
+from sessions.model.verdict import verdict as worst_verdict
+from sessions.model.verdict import words
 from tests.console.fakes import ListSource
 from tests.console.judge import Elections, PartitionTruth, Truth, judge, verdict
 from tests.support.kraft_soak import STATEMENTS, KraftSoak
@@ -56,6 +60,19 @@ class Watched(ListSource):
         self.view.apply(event)
 
 
+class SteppedCluster(Cluster):
+    """A cluster that tells when it has dispatched a kernel event."""
+
+    after_step: Callable[[], None] | None = None
+
+    def step(self) -> bool:
+        """Dispatch one kernel event, and tell."""
+        did = super().step()
+        if self.after_step is not None:
+            self.after_step()
+        return did
+
+
 class Judged:
     """A random run whose every moment is compared with what the console says."""
 
@@ -64,16 +81,52 @@ class Judged:
         self.source = Watched()
         self.view: ClusterView = self.source.view
         self.elections = Elections()
-        run.cluster = Cluster(run.cluster.state.spec, observers=[self.take])
+        cluster = SteppedCluster(run.cluster.state.spec, observers=[self.take])
+        run.cluster = cluster
+        cluster.after_step = self.compare_counts
         run.runner = Runner(run.cluster)
         self.stage = Stage(self.source, paused=True)
         self.looks = 0
+        self.compared = 0
 
     def take(self, event: Event) -> None:
         """Take the next event, and look who leads."""
         self.source.take(event)
         if isinstance(event, CHANGES_OF_LEADERS) and hasattr(self.run, "cluster"):
             self.elections.look(self.run.cluster)
+
+    def compare_counts(self) -> None:
+        """Compare headline and counts, if there are new events."""
+        if self.compared == self.view.seq:
+            return
+        self.elections.look(self.run.cluster)
+        truth = self._truth()
+        self.compared = self.view.seq
+        counts = self.view.counts()
+        said = (self.source.history[-1], counts, truth)
+        headline, expected = words(self.view, worst_verdict(counts)), verdict(truth)
+        assert headline.startswith(expected), (headline, said)
+        assert expected or not headline.split(":")[0].isupper(), (headline, said)
+        judged = truth.partitions.values()
+        assert counts.offline == sum(partition.is_offline for partition in judged), said
+        assert counts.blocked == sum(partition.is_blocked for partition in judged), said
+        assert counts.refused == sum(partition.is_refused for partition in judged), said
+        assert counts.under_replicated == sum(bool(partition.out) for partition in judged), said
+        assert counts.lost_records == sum(partition.lost for partition in judged), said
+        assert counts.unclean == self._unclean(truth), said
+
+    def _truth(self) -> Truth:
+        """What is so, of the partitions that the screens know."""
+        truth = judge(self.run.cluster, self.elections.led)
+        known = {tp: of for tp, of in truth.partitions.items() if tp in self.view.partitions}
+        return truth._replace(partitions=known)
+
+    def _unclean(self, truth: Truth) -> int:
+        unclean = self.elections.unclean
+        return sum(
+            unclean.get(tp, False) and partition.leader >= 0
+            for tp, partition in truth.partitions.items()
+        )
 
     def do(self, wanted: AnyInput) -> None:
         """Give a statement, and compare; long waits are looked into."""
@@ -89,13 +142,12 @@ class Judged:
         """Compare all that is said at this moment."""
         self.looks += 1
         self.elections.look(self.run.cluster)
-        truth = judge(self.run.cluster, self.elections.led)
+        truth = self._truth()
         self.stage.follow()
         header = text_of(header_line(self.stage, WIDTH))
         sentence = healthy_sentence(self.stage)
-        here = {tp: each for tp, each in truth.partitions.items() if tp in self.view.partitions}
         shown = text_of(verdict_line(self.stage, WIDTH))[3:]
-        said = verdict(truth._replace(partitions=here))
+        said = verdict(truth)
         if said:
             assert shown.startswith(said), (shown, said, truth)
         else:
@@ -109,16 +161,12 @@ class Judged:
                 self._compare_partition(partition, truth.partitions[tp])
 
     def _counts(self, truth: Truth) -> dict[str, int]:
-        here = [each for tp, each in truth.partitions.items() if tp in self.view.partitions]
+        judged = truth.partitions.values()
         return {
-            "offl": sum(each.is_offline for each in here),
-            "wait": sum(bool(each.waits_for) for each in here),
-            "urp": sum(bool(each.out) for each in here),
-            "uncl": sum(
-                self.elections.unclean.get(tp, False) and each.leader >= 0
-                for tp, each in truth.partitions.items()
-                if tp in self.view.partitions
-            ),
+            "offl": sum(partition.is_offline for partition in judged),
+            "wait": sum(bool(partition.waits_for) for partition in judged),
+            "urp": sum(bool(partition.out) for partition in judged),
+            "uncl": self._unclean(truth),
         }
 
     def _compare_partition(self, partition: PartitionState, truth: PartitionTruth) -> None:
