@@ -236,6 +236,11 @@ class BrokerContext:
         self._topic_values[topic] = values
         return values
 
+    def group_duration_us(self, group: str, name: str, default_us: int) -> int:
+        """A group's own value of a configuration that is in milliseconds, or else the default."""
+        own_ms = self.metadata.group_config(group).get(name)
+        return default_us if own_ms is None else int(own_ms) * 1_000
+
     @property
     def timestamp_ms(self) -> int:
         """The wall-clock time written to znodes."""

@@ -160,6 +160,7 @@ class Core:
             replicas=replicas,
             persister=self.persister,
             end_after=segments.end_after,
+            offset_since=self.reads.offset_since,
         )
         self.coordinator = GroupCoordinator(
             context,

@@ -407,13 +407,18 @@ class ConsumerGroupManager:
 
     # ---- settings
 
-    def session_timeout_us(self, _group: str) -> int:
+    def session_timeout_us(self, group: str) -> int:
         """How long a member of a group may be silent."""
-        return self.context.config.consumer_session_timeout_us
+        default_us = self.context.config.consumer_session_timeout_us
+        return self.context.group_duration_us(group, "consumer.session.timeout.ms", default_us)
 
-    def heartbeat_interval_ms(self, _group: str) -> int:
+    def heartbeat_interval_ms(self, group: str) -> int:
         """How often the members of a group send heartbeats."""
-        return self.context.config.consumer_heartbeat_interval_us // US_PER_MS
+        default_us = self.context.config.consumer_heartbeat_interval_us
+        return (
+            self.context.group_duration_us(group, "consumer.heartbeat.interval.ms", default_us)
+            // US_PER_MS
+        )
 
     # ---- regular expressions
 

@@ -98,6 +98,11 @@ class ShareGroupManager:
         found = self.context.metadata.topic(name)
         return None if found is None else TopicMetadata(as_sent(found.id), found.partitions)
 
+    def _session_timeout_us(self, group: str) -> int:
+        """How long a member of a group may be silent."""
+        default_us = self.context.config.share_session_timeout_us
+        return self.context.group_duration_us(group, "share.session.timeout.ms", default_us)
+
     # ---- heartbeats
 
     def accepts(self, request: int, message: ShareGroupHeartbeatRequest) -> bool:
@@ -155,14 +160,19 @@ class ShareGroupManager:
             "",
             outcome.member.id,
             outcome.member.epoch,
-            self.context.config.share_heartbeat_interval_us // US_PER_MS,
+            self.context.group_duration_us(
+                message.group,
+                "share.heartbeat.interval.ms",
+                self.context.config.share_heartbeat_interval_us,
+            )
+            // US_PER_MS,
             assignment,
             {} if assignment is None else self._names(share, assignment),
         )
         epochs = [r.epoch for r in outcome.records if isinstance(r, ShareGroupEpochRecord)]
         begins = (epochs[-1] if epochs else share.epoch, outcome.begins or {})
         self._write(group, outcome.records, answer, begins)
-        timeout_us = self.context.config.share_session_timeout_us
+        timeout_us = self._session_timeout_us(message.group)
         share.sessions[outcome.member.id] = self.kernel.now + timeout_us
         self.watch(share)
         if is_new:
@@ -614,7 +624,7 @@ class ShareGroupManager:
         share, now = group.share, self.kernel.now
         assert share is not None
         for name in share.members:
-            share.sessions[name] = now + self.context.config.share_session_timeout_us
+            share.sessions[name] = now + self._session_timeout_us(group.name)
         self._note_state(group)
         if share.state == EMPTY:
             group.empty_since_us = now

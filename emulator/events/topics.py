@@ -52,7 +52,7 @@ class ReplicasAssigned(Event, frozen=True, label="ASSIGN"):
 
 
 class ConfigChanged(Event, frozen=True, label="CONFIG"):
-    """A configuration value was set; ``entity`` is ``topic`` or ``broker``.
+    """A configuration value was set; ``entity`` is ``topic``, ``broker`` or ``group``.
 
     An empty ``value`` means it was removed.
     """

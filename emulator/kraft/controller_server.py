@@ -28,6 +28,7 @@ from emulator.raft.client import RaftClient
 from emulator.raft.snapshots import copy_of
 from emulator.raft.state import LEADER, NOBODY
 from emulator.releases.config import BrokerConfig, Configuration, resolve
+from emulator.releases.group_configs import GroupConfigRules, group_configs
 from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network
 from emulator.simulation.timers import Timers
@@ -144,12 +145,15 @@ class ControllerServer:
         return self._controller
 
     def _settings(self) -> ControllerSettings:
-        config = self.config
+        config, settings = self.config, self.configuration.settings
         return ControllerSettings(
             self.id,
             config.broker_session_timeout_us,
             min_insync_replicas=config.min_insync_replicas,
             unclean_leader_election_enable=config.unclean_leader_election_enable,
+            group_configs=GroupConfigRules(self.profile, settings.defaults)
+            if group_configs(self.profile.numbers)
+            else None,
         )
 
     # ---- the process

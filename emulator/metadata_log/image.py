@@ -6,7 +6,7 @@ Source: ``org.apache.kafka.image.MetadataImage`` and ``MetadataDelta`` of 3.9 to
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
@@ -17,6 +17,7 @@ from emulator.metadata_log.metadata_version import (
 )
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
+    GROUP_RESOURCE,
     TOPIC_RESOURCE,
     AccessControlEntryRecord,
     AnyRecord,
@@ -247,9 +248,8 @@ class MetadataImage(Struct):
                 yield record_of(topic.id, number, partition)
         for key, values in self.configs.items():
             kind, _, resource = key.partition(":")
-            resource_type = TOPIC_RESOURCE if kind == "topic" else BROKER_RESOURCE
             for name, value in values.items():
-                yield ConfigRecord(resource_type, resource, name, value)
+                yield ConfigRecord(_RESOURCE_TYPES[kind], resource, name, value)
         if self.next_producer_id:
             yield ProducerIdsRecord(-1, -1, self.next_producer_id)
         for acl_id, acl in self.acls.items():
@@ -437,5 +437,12 @@ def record_of_acl(acl_id: str, acl: Acl) -> AccessControlEntryRecord:
 
 
 def config_key(resource_type: int, resource_name: str) -> str:
-    """Return the key of a resource: ``topic:NAME``, ``broker:ID``, or ``broker:`` for all."""
-    return f"{'topic' if resource_type == TOPIC_RESOURCE else 'broker'}:{resource_name}"
+    """Return the key of a resource: ``topic:NAME``, ``group:NAME``, ``broker:ID``, or ``broker:``.
+
+    The last is for all brokers.
+    """
+    return f"{_KINDS[resource_type]}:{resource_name}"
+
+
+_KINDS: Final = {TOPIC_RESOURCE: "topic", BROKER_RESOURCE: "broker", GROUP_RESOURCE: "group"}
+_RESOURCE_TYPES: Final = {kind: resource_type for resource_type, kind in _KINDS.items()}

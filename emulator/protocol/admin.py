@@ -165,13 +165,15 @@ class TopicsResponse(Message, frozen=True):
 
 
 class DescribeConfigsRequest(Message, frozen=True):
-    """Requests the configuration of a topic, or else of ``broker``; '' are all brokers' defaults.
+    """Requests the configuration of a topic, of a group, or else of ``broker``.
 
-    A broker describes itself and the defaults, and no other broker.
+    The broker '' stands for all brokers' defaults. A broker describes itself and the defaults, and
+    no other broker.
     """
 
     topic: str | None
     broker: str = ""
+    group: str | None = None
 
 
 class DescribeConfigsResponse(Message, frozen=True):
@@ -180,6 +182,7 @@ class DescribeConfigsResponse(Message, frozen=True):
     request: int
     error: str
     entries: list[ConfigEntry] = field(default_factory=list)
+    message: str = ""
 
 
 class AlterConfigsRequest(Message, frozen=True):

@@ -116,7 +116,7 @@ class AssignReplicasToDirsResponse(Message, frozen=True):
 
 
 class IncrementalAlterConfigsRequest(Message, frozen=True):
-    """Sets configuration values of a topic or broker; None removes one.
+    """Sets configuration values of a topic, broker or group; None removes one.
 
     ``resource_type`` is a number of the metadata log's ConfigRecord; the name '' means all brokers.
     ``replaces``: values not included are removed (AlterConfigs, KIP-133).
@@ -177,15 +177,16 @@ class UnregisterBrokerResponse(AdminResponse, frozen=True):
 
 
 class ListConfigResourcesRequest(Message, frozen=True):
-    """Requests the topics, brokers and controllers that a broker knows (KIP-1142)."""
+    """Requests the topics, brokers and configured groups that a broker knows (KIP-1142)."""
 
 
 class ListConfigResourcesResponse(Message, frozen=True):
-    """Topics by name, and the ids of registered brokers."""
+    """Topics by name, the ids of registered brokers, and the groups that have configurations."""
 
     request: int
     topics: list[str]
     brokers: list[int]
+    groups: list[str] = field(default_factory=list)
 
 
 class DescribeQuorumRequest(Message, frozen=True):

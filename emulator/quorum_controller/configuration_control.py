@@ -1,4 +1,4 @@
-"""Dynamic configurations of topics and brokers.
+"""Dynamic configurations of topics, brokers and groups.
 
 Source: ``ConfigurationControlManager``, 3.9 to 4.1.
 """
@@ -10,6 +10,7 @@ from emulator.common.names import nearest_hint
 from emulator.metadata_log.image import config_key
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
+    GROUP_RESOURCE,
     TOPIC_RESOURCE,
     AnyRecord,
     ClearElrRecord,
@@ -117,7 +118,7 @@ def _alter(
     }
     for name, value in changed.items():
         _check_min_isr(context, resource, name, value)
-        if value == "" and name not in LISTS:
+        if value == "" and name not in LISTS and resource.type != GROUP_RESOURCE:
             raise ApiException("INVALID_CONFIG", f"{name} needs a value; give none to delete it.")
         if value is not None and len(value) > MAX_VALUE_LENGTH:
             raise ApiException(
@@ -126,6 +127,8 @@ def _alter(
             )
     if resource.type == TOPIC_RESOURCE:
         changed = _checked_topic_values(changed)
+    if resource.type == GROUP_RESOURCE:
+        _check_group_values(context, {**known, **changed})
     return [ConfigRecord(*resource, name, value) for name, value in changed.items()]
 
 
@@ -142,6 +145,15 @@ def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | N
             except ConfigError as error:
                 raise ApiException("INVALID_CONFIG", str(error)) from None
     return checked
+
+
+def _check_group_values(context: Context, values: Mapping[str, str | None]) -> None:
+    rules = context.settings.group_configs
+    assert rules is not None, "a release without configurations of groups refuses the resource"
+    try:
+        rules.check({name: value for name, value in values.items() if value is not None})
+    except ConfigError as error:
+        raise ApiException("INVALID_CONFIG", str(error)) from None
 
 
 def _check_min_isr(
@@ -167,6 +179,11 @@ def _check_min_isr(
 def _check_exists(context: Context, resource: ConfigResource) -> None:
     if resource.type == TOPIC_RESOURCE:
         context.topic(resource.name)
+    elif resource.type == GROUP_RESOURCE:
+        if context.settings.group_configs is None:
+            raise ApiException("INVALID_REQUEST", "Groups have configurations from 4.0 on.")
+        if not resource.name:
+            raise ApiException("INVALID_REQUEST", "Default group resources are not allowed.")
     elif resource.name:
         image = context.image
         known = sorted({*image.brokers, *image.controllers, context.settings.node_id})

@@ -7,6 +7,7 @@ from emulator.metadata_log.metadata_version import needs_leader_epoch_bump_on_is
 from emulator.quorum_controller.partition_change_builder import ElectionRules
 from emulator.quorum_controller.reassignment import Completion
 from emulator.releases.features.kraft import KRAFT
+from emulator.releases.group_configs import GroupConfigRules
 from emulator.releases.versions import Numbers
 
 
@@ -14,6 +15,7 @@ class ControllerSettings(Struct, frozen=True):
     """A controller's static configuration, by Kafka's names; durations in microseconds.
 
     ``node_id`` is the controller's id: a dynamic configuration with that name would apply to it.
+    ``group_configs`` is None where groups have no configurations: before 4.0.
     """
 
     node_id: int = 100
@@ -23,6 +25,7 @@ class ControllerSettings(Struct, frozen=True):
     min_insync_replicas: int = 1
     unclean_leader_election_enable: bool = False
     zookeeper_metadata_migration_enable: bool = False
+    group_configs: GroupConfigRules | None = None
 
 
 class ReleaseRules(Struct, frozen=True):

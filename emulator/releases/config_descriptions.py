@@ -18,12 +18,14 @@ from emulator.releases.broker_configs import (
     topic_configs,
 )
 from emulator.releases.config import Address, Settings, profile_of, type_of
+from emulator.releases.group_configs import group_configs
 
 TOPIC: Final = 1
 BROKER: Final = 2
 DEFAULT_BROKER: Final = 3
 STATIC_BROKER: Final = 4
 DEFAULT: Final = 5
+GROUP: Final = 8
 """Sources of values (``DescribeConfigsResponse.ConfigSource``)."""
 
 TYPES: Final[dict[ConfigType, int]] = {
@@ -155,6 +157,34 @@ def describe_topic(release: str, own: Mapping[str, str], layers: Layers) -> list
         if name not in entries:
             entries[name] = _of_topic(name, own, [], value, TYPES[type_of(name)])
     return list(entries.values())
+
+
+def describe_group(release: str, own: Mapping[str, str], layers: Layers) -> list[ConfigEntry]:
+    """Describe a group's configuration; ``own`` are the group's values.
+
+    Up to 4.2 a broker's value is told as the default of the group's, and only if there is no own
+    one; from 4.3 on by its own name and source (``ConfigHelper.createGroupConfigEntry``).
+    """
+    profile = profile_of(release)
+    numbers = profile.numbers
+    entries, keys = [], broker_configs(numbers)
+    for key in group_configs(numbers).values():
+        if not key.is_described:
+            continue
+        inherited = _of_broker(key.of_broker, keys, layers)
+        if not profile.has("group_configs_inherit"):
+            value = inherited[0][1] if inherited else key.default
+            inherited = [] if key.name in own else [(key.name, value, DEFAULT)]
+        elif not inherited:
+            inherited = [(key.name, key.default, DEFAULT)]
+        synonyms = [(key.name, own[key.name], GROUP), *inherited] if key.name in own else inherited
+        value, source = _effective(synonyms)
+        entries.append(
+            ConfigEntry(
+                key.name, value, source, is_read_only=False, type=TYPES[key.type], synonyms=synonyms
+            )
+        )
+    return entries
 
 
 _MS_PER_UNIT: Final = {"ms": 1, "minutes": 60_000, "hours": 3_600_000}

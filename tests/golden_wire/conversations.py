@@ -8,6 +8,7 @@ from tests.golden_wire import access_control, consumer_groups, share_groups
 from tests.golden_wire.access_control import ACCESS_CONTROL
 from tests.golden_wire.consumer_groups import CONSUMER_GROUPS
 from tests.golden_wire.conversation import NOW_MS, Conversation, error
+from tests.golden_wire.group_configs import group_configs
 from tests.golden_wire.groups import ALL_IN_SYNC, statics
 from tests.golden_wire.logs import disks, replicas, retained, trimmed
 from tests.golden_wire.share_groups import SHARE_GROUPS
@@ -520,6 +521,7 @@ CONVERSATIONS: Final[dict[str, Callable[[Conversation], None]]] = {
         *CONSUMER_GROUPS,
         *ACCESS_CONTROL,
         *SHARE_GROUPS,
+        group_configs,
     )
 }
 MORE: Final = {

@@ -6,6 +6,8 @@ from emulator.broker.kraft_membership.forwarding import ForwardingManager
 from emulator.broker.kraft_membership.state import KRaftMembershipState
 from emulator.broker_context import BrokerContext, TopicInfo
 from emulator.common.names import split
+from emulator.metadata_log.image import config_key
+from emulator.metadata_log.records import GROUP_RESOURCE
 
 
 class ImageMetadata:
@@ -70,7 +72,7 @@ class ImageMetadata:
 
     def group_config(self, group: str) -> Mapping[str, str]:
         """The configuration of a group in the image."""
-        return self.state.image.configs.get(f"group:{group}", {})
+        return self.state.image.configs.get(config_key(GROUP_RESOURCE, group), {})
 
     def topic_names(self) -> list[str]:
         """The names of the topics in the image."""

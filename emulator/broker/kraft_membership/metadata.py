@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from itertools import islice
+from typing import Final
 
 from emulator.broker.kraft_membership.state import KRaftMembershipState
 from emulator.broker_context import BrokerContext
@@ -9,7 +10,7 @@ from emulator.common.errors import NONE
 from emulator.common.limits import AUTO_CREATED_MAX
 from emulator.common.names import is_topic_name
 from emulator.metadata_log.image import MetadataImage, config_key
-from emulator.metadata_log.records import BROKER_RESOURCE, TOPIC_RESOURCE
+from emulator.metadata_log.records import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
 from emulator.protocol import (
     ApiVersionsRequest,
     ApiVersionsResponse,
@@ -36,9 +37,12 @@ from emulator.releases.config_descriptions import (
     Layers,
     describe_broker,
     describe_defaults,
+    describe_group,
     describe_topic,
     static_values,
 )
+
+UNNAMED: Final = "Group name must not be empty"
 
 
 def config_layers(context: BrokerContext, image: MetadataImage) -> Layers:
@@ -145,7 +149,14 @@ class KRaftMetadata:
         """Tell what has configurations."""
         image = self.state.image
         topics = sorted(topic.name for topic in image.topics.values())
-        response = ListConfigResourcesResponse(request, topics, sorted(image.brokers))
+        groups = [
+            key.removeprefix(config_key(GROUP_RESOURCE, ""))
+            for key in image.configs
+            if key.startswith(config_key(GROUP_RESOURCE, ""))
+        ]
+        response = ListConfigResourcesResponse(
+            request, topics, sorted(image.brokers), sorted(groups)
+        )
         self.context.respond(client, request, response)
 
     def list_reassignments(
@@ -177,19 +188,23 @@ class KRaftMetadata:
         self.context.respond(source, request, response)
 
     def describe_configs(self, source: int, request: int, message: DescribeConfigsRequest) -> None:
-        """Return the configuration of a topic or of this broker (``ConfigHelper``)."""
+        """Return the configuration of a topic, a group or this broker (``ConfigHelper``)."""
         context, image = self.context, self.state.image
         version = context.settings.version
-        layers = config_layers(context, image)
+        layers, reason = config_layers(context, image), ""
         if message.topic is not None:
             values = image.configs.get(config_key(TOPIC_RESOURCE, message.topic), {})
             entries = describe_topic(version, values, layers)
             error = NONE if image.topic(message.topic) is not None else "UNKNOWN_TOPIC_OR_PARTITION"
+        elif message.group is not None:
+            values = image.configs.get(config_key(GROUP_RESOURCE, message.group), {})
+            entries = describe_group(version, values, layers)
+            error, reason = (NONE, "") if message.group else ("INVALID_REQUEST", UNNAMED)
         elif message.broker:
             entries = describe_broker(version, layers)
             error = NONE if message.broker == str(context.id) else "INVALID_REQUEST"
         else:
             defaults = image.configs.get(config_key(BROKER_RESOURCE, ""), {})
             entries, error = describe_defaults(version, defaults), NONE
-        response = DescribeConfigsResponse(request, error, entries if error == NONE else [])
+        response = DescribeConfigsResponse(request, error, entries if error == NONE else [], reason)
         context.respond(source, request, response)

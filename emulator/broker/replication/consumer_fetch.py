@@ -268,15 +268,26 @@ class ConsumerReads:
             return self._newest(replica)
         return self._first_since(log, message, bound)
 
-    def _first_since(self, log: Log, message: ListOffsetsRequest, bound: int) -> Listed:
-        ledger, timestamp_ms = self.context.ledger, message.timestamp_ms
+    def offset_since(self, replica: Replica, timestamp_ms: int) -> int | None:
+        """The first offset below the HW whose record has that timestamp or a later one, if any."""
+        listed = self._first_with_timestamp(replica.log, timestamp_ms, replica.high_watermark)
+        return None if listed == NONE_LISTED else listed[0]
+
+    def _first_with_timestamp(self, log: Log, timestamp_ms: int, bound: int) -> Listed:
         for batch in log.read(log.start, bound):
             if batch.is_empty:
                 continue
-            if message.by_wall_clock:
-                for at, written_ms in enumerate(ledger.timestamps_of(batch)):
-                    if written_ms >= timestamp_ms and batch.base_offset + at >= log.start:
-                        return batch.base_offset + at, written_ms, batch.leader_epoch
+            for at, written_ms in enumerate(self.context.ledger.timestamps_of(batch)):
+                if written_ms >= timestamp_ms and batch.base_offset + at >= log.start:
+                    return batch.base_offset + at, written_ms, batch.leader_epoch
+        return NONE_LISTED
+
+    def _first_since(self, log: Log, message: ListOffsetsRequest, bound: int) -> Listed:
+        ledger, timestamp_ms = self.context.ledger, message.timestamp_ms
+        if message.by_wall_clock:
+            return self._first_with_timestamp(log, timestamp_ms, bound)
+        for batch in log.read(log.start, bound):
+            if batch.is_empty:
                 continue
             made_ms = ledger.entry_of(batch.first_record).created_us // 1_000
             if batch.append_time_ms >= 0:

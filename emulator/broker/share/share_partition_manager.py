@@ -62,6 +62,7 @@ from emulator.protocol import (
     WriteShareGroupStateRequest,
 )
 from emulator.protocol.fetch import NO_LIMIT
+from emulator.releases.group_configs import duration_us
 from emulator.replication.partition import MoveHighWatermark, StopLeading
 
 TIMEOUT: Final = "share-fetch-timeout"
@@ -154,14 +155,20 @@ class SharePartitionManager:
         replicas: Replicas,
         persister: SharePersister,
         end_after: Callable[[Replica, int], int],
+        offset_since: Callable[[Replica, int], int | None],
     ) -> None:
-        """Serve ``replicas`` in ``context``; ``end_after`` is how far a read of a log goes."""
+        """Serve ``replicas`` in ``context``.
+
+        ``end_after`` is how far a read of a log goes, ``offset_since`` the first offset whose
+        record has a timestamp or a later one.
+        """
         self.context = context
         self.state = state
         self.kernel = context.kernel
         self.replicas = replicas
         self.persister = persister
         self._end_after = end_after
+        self._offset_since = offset_since
         persister.on_answer(READS, self._read)
         persister.on_answer(WRITES, self._written)
         profile = context.profile
@@ -189,11 +196,13 @@ class SharePartitionManager:
     def limits(self, group: str) -> Limits:
         """What a group is allowed now."""
         config, of_group = self.context.config, self.context.metadata.group_config(group)
-        lock_ms = of_group.get("share.record.lock.duration.ms")
+        default_us = config.share_record_lock_us
+        most = of_group.get("share.partition.max.record.locks")
+        times = of_group.get("share.delivery.count.limit")
         return Limits(
-            config.share_record_lock_us if lock_ms is None else int(lock_ms) * 1_000,
-            config.share_partition_max_record_locks,
-            config.share_delivery_count_limit,
+            self.context.group_duration_us(group, "share.record.lock.duration.ms", default_us),
+            config.share_partition_max_record_locks if most is None else int(most),
+            config.share_delivery_count_limit if times is None else int(times),
             self.renews,
             self.throttles,
             not self.renews,
@@ -390,6 +399,9 @@ class SharePartitionManager:
             self._fail(name, share, STATE_ERRORS.get(response.error, UNKNOWN_ERROR))
             return
         start = response.start if response.start >= 0 else self._first_offset(share.group, replica)
+        if start is None:
+            self._fail(name, share, "OFFSET_NOT_AVAILABLE")
+            return
         share.load(start, response.state_epoch, response.batches)
         self.kernel.emit(
             events.SharePartitionLoaded, share.group, share.tp, self.context.id, share.start
@@ -406,9 +418,12 @@ class SharePartitionManager:
                 self.delayed.check(request)
                 self.state.failed.pop(f"{request}\n{name}", None)
 
-    def _first_offset(self, group: str, replica: Replica) -> int:
-        """Where a group begins (share.auto.offset.reset)."""
+    def _first_offset(self, group: str, replica: Replica) -> int | None:
+        """Where a group begins (share.auto.offset.reset); None if no record is as new as asked."""
         reset = self.context.metadata.group_config(group).get("share.auto.offset.reset", "latest")
+        age_us = duration_us(reset)
+        if age_us is not None:
+            return self._offset_since(replica, self.context.timestamp_ms - age_us // 1_000)
         return replica.log.start if reset == "earliest" else replica.high_watermark
 
     # ---- acquiring

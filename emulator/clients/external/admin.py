@@ -14,6 +14,7 @@ from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
 from emulator.releases.config_descriptions import DEFAULT, ConfigEntry
+from emulator.releases.group_configs import group_configs
 from emulator.wire.messages import alter_configs, configs, offsets, partitions
 from emulator.wire.messages import topics as wire
 from emulator.wire.types import Message
@@ -21,6 +22,7 @@ from emulator.wire.types import Message
 US_PER_MS: Final = 1_000
 TOPIC: Final = 2
 BROKER: Final = 4
+GROUP: Final = 32
 """Types of config resources (``ConfigResource.Type``)."""
 SET: Final = 0
 DELETE: Final = 1
@@ -191,13 +193,17 @@ class CreatePartitions:
 
 
 class DescribeConfigs:
-    """DescribeConfigs: of topics, and of the broker that receives the request."""
+    """DescribeConfigs: of topics, groups (4.0), and the broker that receives the request."""
+
+    def __init__(self, context: ClientContext) -> None:
+        """Describe what the release of ``context`` has."""
+        self.has_groups = bool(group_configs(context.profile.numbers))
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Request each resource's configs."""
         request = call.message
         assert isinstance(request, configs.DescribeConfigsRequest)
-        return [_description(each) for each in request.resources]
+        return [self._description(each) for each in request.resources]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the values, their sources and, if requested, their synonyms."""
@@ -210,20 +216,22 @@ class DescribeConfigs:
             rows = [
                 _described(each, synonyms=request.include_synonyms)
                 for each in found.entries
-                if wanted is None or each.name in wanted
+                if not wanted or each.name in wanted
             ]
             code = ERRORS[found.error].code
             kind, name = resource.resource_type, resource.resource_name
-            results.append(configs.DescribeConfigsResult(code, None, kind, name, rows))
+            reason = found.message if resource.resource_type == GROUP else None
+            results.append(configs.DescribeConfigsResult(code, reason, kind, name, rows))
         return configs.DescribeConfigsResponse(results=results)
 
-
-def _description(resource: configs.DescribeConfigsResource) -> AnyMessage:
-    if resource.resource_type == TOPIC:
-        return protocol.DescribeConfigsRequest(resource.resource_name)
-    if resource.resource_type == BROKER:
-        return protocol.DescribeConfigsRequest(None, resource.resource_name)
-    return protocol.DescribeConfigsResponse(0, "INVALID_REQUEST")
+    def _description(self, resource: configs.DescribeConfigsResource) -> AnyMessage:
+        if resource.resource_type == TOPIC:
+            return protocol.DescribeConfigsRequest(resource.resource_name)
+        if resource.resource_type == BROKER:
+            return protocol.DescribeConfigsRequest(None, resource.resource_name)
+        if resource.resource_type == GROUP and self.has_groups:
+            return protocol.DescribeConfigsRequest(None, group=resource.resource_name)
+        return protocol.DescribeConfigsResponse(0, "INVALID_REQUEST")
 
 
 def _described(entry: ConfigEntry, *, synonyms: bool) -> configs.DescribeConfigsResourceResult:
@@ -242,7 +250,11 @@ def _described(entry: ConfigEntry, *, synonyms: bool) -> configs.DescribeConfigs
 
 
 class IncrementalAlterConfigs:
-    """IncrementalAlterConfigs (KIP-339): of topics and brokers."""
+    """IncrementalAlterConfigs (KIP-339): of topics, brokers and groups (4.0)."""
+
+    def __init__(self, context: ClientContext) -> None:
+        """Alter what the release of ``context`` has."""
+        self.keys = group_configs(context.profile.numbers)
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Alter each resource in a request of its own."""
@@ -269,13 +281,25 @@ class IncrementalAlterConfigs:
                 appended={name: changes[APPEND]},
                 subtracted={name: changes[SUBTRACT]},
             )
-        if kind == BROKER and not (changes[APPEND] or changes[SUBTRACT]):
+        is_group = kind == GROUP and bool(self.keys)
+        if is_group and (refused := self._changed_list(name, changes)):
+            return refused
+        if (is_group or kind == BROKER) and not (changes[APPEND] or changes[SUBTRACT]):
             values = {**changes[SET], **dict.fromkeys(removed)}
             return protocol.IncrementalAlterConfigsRequest(
-                BROKER, name, values, request.validate_only
+                kind, name, values, request.validate_only
             )
-        reason = "Topics and brokers can be altered here, and lists of topics."
+        reason = "Topics, brokers and groups (4.0) can be altered here, and lists of topics."
         return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"}, {name: reason})
+
+    def _changed_list(self, group: str, changes: dict[int, dict[str, str]]) -> AnyMessage | None:
+        """The refusal to change a group's value that is no list."""
+        for operation, word in ((APPEND, "APPEND"), (SUBTRACT, "SUBTRACT")):
+            for name in changes[operation]:
+                if name not in self.keys or self.keys[name].type != "LIST":
+                    reason = f"Can't {word} to key {name} because its type is not LIST."
+                    return protocol.TopicsResponse(0, {group: "INVALID_CONFIG"}, {group: reason})
+        return None
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each resource."""
@@ -304,7 +328,11 @@ def _refusal(resource: configs.AlterConfigsResource) -> str | None:
 
 
 class AlterConfigs:
-    """AlterConfigs: replace all configs of topics and brokers (KIP-133); others are removed."""
+    """AlterConfigs: replace all configs of topics, brokers or groups (KIP-133)."""
+
+    def __init__(self, context: ClientContext) -> None:
+        """Alter what the release of ``context`` has."""
+        self.has_groups = bool(group_configs(context.profile.numbers))
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Alter each resource in a request of its own."""
@@ -323,11 +351,11 @@ class AlterConfigs:
             return protocol.AlterConfigsRequest(
                 {name: values}, request.validate_only, replaces=True
             )
-        if kind == BROKER:
+        if kind == BROKER or (kind == GROUP and self.has_groups):
             return protocol.IncrementalAlterConfigsRequest(
-                BROKER, name, dict(values), request.validate_only, replaces=True
+                kind, name, dict(values), request.validate_only, replaces=True
             )
-        reason = "Topics and brokers can be altered here."
+        reason = "Topics, brokers and groups (4.0) can be altered here."
         return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"}, {name: reason})
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:

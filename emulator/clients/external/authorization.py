@@ -36,7 +36,7 @@ from emulator.common.acls import (
     is_allowed_on_any,
 )
 from emulator.common.errors import ERRORS
-from emulator.metadata_log.records import BROKER_RESOURCE
+from emulator.metadata_log.records import BROKER_RESOURCE, GROUP_RESOURCE
 from emulator.protocol import AnyMessage
 from emulator.releases.config import Settings
 from emulator.wire.messages.cluster import (
@@ -163,6 +163,8 @@ def _find_coordinator(message: protocol.FindCoordinatorRequest) -> list[Need]:
 
 
 def _describe_configs(message: protocol.DescribeConfigsRequest) -> list[Need]:
+    if message.group is not None:
+        return [(DESCRIBE_CONFIGS, GROUP, message.group)]
     if message.topic is None:
         return [(DESCRIBE_CONFIGS, CLUSTER, CLUSTER_NAME)]
     return [(DESCRIBE_CONFIGS, TOPIC, message.topic)]
@@ -171,7 +173,8 @@ def _describe_configs(message: protocol.DescribeConfigsRequest) -> list[Need]:
 def _alter_configs(message: protocol.IncrementalAlterConfigsRequest) -> list[Need]:
     if message.resource_type == BROKER_RESOURCE:
         return [(ALTER_CONFIGS, CLUSTER, CLUSTER_NAME)]
-    return [(ALTER_CONFIGS, TOPIC, message.resource_name)]
+    kind = GROUP if message.resource_type == GROUP_RESOURCE else TOPIC
+    return [(ALTER_CONFIGS, kind, message.resource_name)]
 
 
 WHOLE: Final[Mapping[type, Callable[[Any], list[Need]]]] = {

@@ -13,7 +13,7 @@ from emulator.wire.types import Message
 SAFE_DOWNGRADE: Final = 2
 UPGRADE_TYPES: Final = (wire.UPGRADE, SAFE_DOWNGRADE, 3)
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
-LISTED: Final = (BROKER_LOGGER, BROKER, TOPIC)
+LISTED: Final = (GROUP, BROKER_LOGGER, BROKER, TOPIC)
 """Types of resources that exist here, in the order of responses."""
 TYPES_SINCE: Final = 1
 """The first ListConfigResources version that lists more than client metrics (KIP-1142)."""
@@ -80,7 +80,7 @@ class UnregisterBroker:
 
 
 class ListConfigResources:
-    """ListConfigResources: topics, brokers and their loggers; there are no client metrics."""
+    """ListConfigResources: topics, brokers, their loggers, and groups; no client metrics."""
 
     def ask(self, _call: Call) -> list[AnyMessage]:
         """Ask the broker what there is."""
@@ -95,10 +95,15 @@ class ListConfigResources:
         if call.header.api_version < TYPES_SINCE:
             return wire.ListConfigResourcesResponse()
         kinds = request.resource_types or LISTED
-        if any(kind not in (*LISTED, CLIENT_METRICS, GROUP) for kind in kinds):
+        if any(kind not in (*LISTED, CLIENT_METRICS) for kind in kinds):
             return wire.ListConfigResourcesResponse(0, ERRORS["UNSUPPORTED_VERSION"].code)
         brokers = [str(broker) for broker in response.brokers]
-        names = {BROKER_LOGGER: brokers, BROKER: brokers, TOPIC: response.topics}
+        names = {
+            GROUP: response.groups,
+            BROKER_LOGGER: brokers,
+            BROKER: brokers,
+            TOPIC: response.topics,
+        }
         rows = [
             wire.ConfigResource(name, kind)
             for kind in LISTED

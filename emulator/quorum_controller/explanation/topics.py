@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from emulator.common.names import is_topic_name
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
+    GROUP_RESOURCE,
     RECOVERED,
     TOPIC_RESOURCE,
     ClearElrRecord,
@@ -144,7 +145,7 @@ def _check_config(attempt: Attempt, record: ConfigRecord) -> None:
             raise NoRule(f"{record.name} is set for topic {resource}, which does not exist")
         if image.topic_config(resource, record.name) == record.value:
             raise NoRule(f"{record.name} of topic {resource} is {record.value} already")
-    elif resource:
+    elif resource and record.resource_type == BROKER_RESOURCE:
         nodes = {*image.brokers, *image.controllers, *observed.voters, observed.leader}
         if resource not in {str(node) for node in nodes}:
             raise NoRule(f"{record.name} is set for broker {resource}, which is not registered")
@@ -165,6 +166,8 @@ def _is_created(attempt: Attempt, topic: str) -> bool:
 def _resource(record: ConfigRecord) -> str:
     if record.resource_type == TOPIC_RESOURCE:
         return f"topic {record.resource_name}"
+    if record.resource_type == GROUP_RESOURCE:
+        return f"group {record.resource_name}"
     return f"broker {record.resource_name}" if record.resource_name else "all brokers"
 
 

@@ -63,6 +63,28 @@ CLIENTS: Final = (
         "a consumer gives up a topic's partitions as soon as it does not subscribe to the topic",
     ),
     Feature(
+        "durations_named_with_a_dot",
+        "4.0",
+        "4.0",
+        "ShareGroupAutoOffsetResetStrategy",
+        "a wrong share.auto.offset.reset is told to be by_duration:<PnDTnHnMn.nS.>, with a dot",
+        ended_by="ShareGroupAutoOffsetResetStrategy",
+    ),
+    Feature(
+        "group_configs_inherit",
+        "4.3",
+        None,
+        "GroupConfig.validate",
+        "the values that a group does not set are those of the brokers, told by their names",
+    ),
+    Feature(
+        "group_limits_in_numbers",
+        "4.4",
+        None,
+        "GroupConfig.validateIntRange",
+        "a group's value that is out of range is told the range, not the brokers' names for it",
+    ),
+    Feature(
         "target_assignments_wait",
         "4.3",
         None,

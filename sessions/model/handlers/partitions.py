@@ -146,6 +146,8 @@ def config_changed(model: Model, event: events.ConfigChanged) -> None:
     if event.entity == "topic":
         values = state.topic_configs.get(event.name, {})
         state.topic_configs[event.name] = changed(values, event)
+    elif event.entity == "group":
+        return
     elif event.name.isdigit():
         values = state.broker_configs.get(int(event.name), {})
         state.broker_configs[int(event.name)] = changed(values, event)

@@ -111,6 +111,9 @@ consumer_group_protocol
 group_metadata_hash
 heartbeats_checked_before_coordinator
 unsubscribed_partitions_revoked
+durations_named_with_a_dot
+group_configs_inherit
+group_limits_in_numbers
 target_assignments_wait
 revoking_partitions_described
 preferred_assignor_bumps_epoch

@@ -61,6 +61,14 @@ def test_a_changed_min_isr_counts_at_once_and_its_removal_too(entity: tuple[str,
     assert view.counts().under_min_isr == 0
 
 
+def test_the_configuration_of_a_group_is_not_that_of_a_broker() -> None:
+    view = view_with({}, {})
+    before = dict(view.state.config), dict(view.state.broker_configs)
+    for group in ("g", "1"):
+        view.apply(ConfigChanged(4, 9, 0, "group", group, "consumer.session.timeout.ms", "50000"))
+    assert (view.state.config, view.state.broker_configs) == before
+
+
 def test_a_brokers_min_isr_counts_where_that_broker_leads() -> None:
     view = view_with({}, {})
     view.apply(ConfigChanged(4, 9, 0, "broker", "2", "min.insync.replicas", "3"))
