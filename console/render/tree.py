@@ -11,8 +11,8 @@ from console.styles.glyphs import Glyphs
 from sessions.text import clean, natural_key
 
 ROOT = "/"
-DATA_SHOWN_MAX = 60
-"""Characters of a node's data that are shown beside its name."""
+DATA_SHOWN_MAX = 200
+"""Characters of a node's data that are shown beside its name where there is room."""
 
 
 class TreeNode(Protocol):

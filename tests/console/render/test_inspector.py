@@ -6,10 +6,8 @@ from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.inspector import partition_lines
 from console.render.lines import text_of, width_of
-from console.widgets.text import TextView
 from sessions.model.folding import CACHE
 from sessions.model.states import Belief
-from tests.console.driving import console
 from tests.console.fakes import ListSource, failover
 
 
@@ -103,9 +101,3 @@ def test_until_when_writes_wait_is_said_to_the_end(width: int) -> None:
     stage = stage_at(133)
     text = " ".join(" ".join(shown(stage, "orders-0", width)).split())
     assert re.search(r"since [\d:.]+, until [\d:.]+ at the latest", text)
-
-
-async def test_a_very_wide_screen_has_room_for_whole_sentences_in_the_inspector() -> None:
-    async with console(ListSource(failover()), "2", size=(200, 60)) as driven:
-        inspector = driven.screen.query_one("#inspector", TextView)
-        assert inspector.columns > 70

@@ -56,3 +56,11 @@ def test_hostile_names_cannot_move_the_cursor() -> None:
     nodes = {"/": ZnodeState("/", children={"\x1b[2J": None}), "/\x1b[2J": ZnodeState("/\x1b[2J")}
     (branch,) = unfolded(nodes, lambda path: False)
     assert text_of(branch_line(branch, nodes[branch.path], "", ASCII, is_open=False)).isprintable()
+
+
+def test_data_is_shown_as_far_as_a_very_wide_screen_has_room_for_it() -> None:
+    nodes = tree()
+    nodes["/admin"].data = "x" * 150
+    branch = next(branch for branch in unfolded(nodes, lambda path: False))
+    text = text_of(branch_line(branch, nodes["/admin"], "", ASCII, is_open=False))
+    assert text.endswith(f"  {'x' * 150}")

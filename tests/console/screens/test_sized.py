@@ -1,5 +1,6 @@
 """Screens have the terminal's present size, whatever arrives late, and only while they are seen."""
 
+import pytest
 from textual import events
 from textual.geometry import Size
 
@@ -59,3 +60,9 @@ async def test_a_menu_is_dismissed_once() -> None:
         menu.dismiss(0)
         await driven.settle()
         assert driven.screen.context == "partitions"
+
+
+@pytest.mark.parametrize("key", ["1", "2", "3", "4"])
+async def test_a_very_wide_screen_has_room_for_whole_sentences_at_its_side(key: str) -> None:
+    async with console(None, key, size=(200, 60)) as driven:
+        assert driven.screen.query_one(".pane.-side").size.width == 80
