@@ -167,7 +167,8 @@ class Elections:
     ``unclean``: whether the leader was elected uncleanly. A leader is clean that was in the ISR, or
     among the eligible leader replicas (KIP-966), or, in KRaft, has nothing to recover: there one
     change of the metadata may add a leader to the ISR and elect it, at the end of a reassignment.
-    ``led`` are the partitions whose named leader has known it since their topic was created.
+    ``led`` are the partitions that a broker has led since their topic was created, be it one that
+    the metadata no longer names.
     """
 
     def __init__(self) -> None:
@@ -184,7 +185,7 @@ class Elections:
                 epoch, leader, electable = -1, -1, set()
                 self.unclean[tp] = False
                 self.led.discard(tp)
-            if info.leader in _leaders(cluster, tp):
+            if _leaders(cluster, tp):
                 self.led.add(tp)
             if info.leader != leader:
                 is_outside = epoch >= 0 and 0 <= info.leader not in electable
