@@ -10,6 +10,7 @@ from sessions.text import clock, plural
 TROUBLE_WORDS: Final = {
     "dead": "dead",
     "frozen": "frozen",
+    "starting": "starting",
     "cut off": "cut off from ZooKeeper",
     "no majority": "without a majority",
 }

@@ -28,10 +28,10 @@ class Authority(Struct, frozen=True):
     """Who controls the cluster, and what is wrong with that.
 
     ``controller`` is who is named as such, None if nobody is. ``trouble`` is why it does not
-    control anything: empty if it does; ``none``, ``dead``, ``frozen``, ``cut off`` (from ZooKeeper)
-    or ``no majority`` (of the quorum). ``cut_off`` are the serving brokers that do not reach
-    ZooKeeper, out of ``serving``. ``is_quorum_lost``: there is no majority of controllers that
-    could commit a record or elect a leader.
+    control anything: empty if it does; ``none``, ``dead``, ``frozen``, ``starting``, ``cut off``
+    (from ZooKeeper) or ``no majority`` (of the quorum). ``cut_off`` are the serving brokers that do
+    not reach ZooKeeper, out of ``serving``. ``is_quorum_lost``: there is no majority of controllers
+    that could commit a record or elect a leader.
     """
 
     controller: int | None
@@ -82,15 +82,19 @@ def authority(state: ViewState) -> Authority:
         # a running cluster lists those brokers whose session lasts
         if not (state.is_observed or _reaches_zookeeper(broker, cut))
     )
-    trouble = "none" if controller is None else process_trouble(_broker_state(state, controller))
+    trouble = "none" if controller is None else _controller_trouble(state, controller)
     if not trouble and controller in lost:
         trouble = "cut off"
     return Authority(controller, trouble, lost, len(serving))
 
 
-def _broker_state(state: ViewState, broker: int) -> str:
-    known = state.brokers.get(broker)
-    return "stopped" if known is None else known.state
+def _controller_trouble(state: ViewState, controller: int) -> str:
+    known = state.brokers.get(controller)
+    if known is None:
+        return "dead"
+    if known.state == "starting" and known.zk_connection == "disconnected":
+        return "starting"  # what it was before still holds /controller, until that session ends
+    return process_trouble(known.state)
 
 
 def process_trouble(state: str) -> str:
