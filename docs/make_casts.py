@@ -8,6 +8,7 @@ its keys one after the other, and writes what is shown as an asciinema cast (ver
 import asyncio
 import io
 import json
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -18,7 +19,7 @@ from textual.pilot import Pilot
 
 from commands.runs.live import live_source
 from console.app import TidegaugeApp
-from docs.make_pictures import CRASH, TAPES
+from docs.make_pictures import CRASH, TAPES, TRUE_COLOUR
 from sessions.sources.source import Source
 
 FOLDER = Path(__file__).parent / "casts"
@@ -148,6 +149,7 @@ def record(cast: Cast, folder: Path) -> Path:
 
 def main(folder: Path) -> None:
     """Record every cast."""
+    os.environ |= TRUE_COLOUR
     folder.mkdir(parents=True, exist_ok=True)
     for cast in CASTS:
         sys.stderr.write(f"{record(cast, folder).name}\n")

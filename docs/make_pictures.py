@@ -7,6 +7,7 @@ what is shown as SVG.
 
 import asyncio
 import contextlib
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -100,6 +101,8 @@ wait 5s
 """
 
 
+TRUE_COLOUR = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+"""Environment variables of a terminal that shows all colours, whatever this one does."""
 QUESTIONS = Path(__file__).parent / "questions"
 QUESTION_SIZES = ((100, 24),)
 
@@ -221,6 +224,7 @@ def _show(scene: Scene, size: tuple[int, int], folder: Path) -> Path:
 
 def main(folder: Path, names: Sequence[str] = ()) -> None:
     """Draw every scene at every size; with names only those of them."""
+    os.environ |= TRUE_COLOUR
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     for scene in SCENES:

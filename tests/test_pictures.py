@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 from xml.etree import ElementTree
@@ -10,9 +11,12 @@ import pytest
 from textual.color import Color
 
 from console.styles.roles import contrast
+from docs.make_moving_picture import CAST, moving_picture, shown_lines, title_of
 from tests.console.driving import console
 
 PICTURES: Final = sorted((Path(__file__).parent.parent / "docs/pictures").glob("*.svg"))
+CASTS: Final = PICTURES[0].parent.parent / "casts"
+GREY_OF_16_COLOURS: Final = "#aaaaaa"
 CONTRAST_MIN: Final = 3.0
 CLASS_COLOR: Final = re.compile(r"\.(terminal-\d+-r\d+) \{ fill: (#[0-9a-f]{6})")
 SVG: Final = "{http://www.w3.org/2000/svg}"
@@ -57,6 +61,20 @@ def test_every_text_of_a_picture_can_be_read(path: Path) -> None:
     picture = path.read_text(encoding="utf-8")
     assert len(list(texts(picture))) > 20
     assert not unreadable(picture)
+    assert GREY_OF_16_COLOURS not in picture
+
+
+def test_the_moving_picture_shows_what_was_recorded() -> None:
+    cast = (CASTS / f"{CAST}.cast").read_text(encoding="utf-8")
+    picture = (CASTS / f"{CAST}.svg").read_text(encoding="utf-8")
+    assert picture == moving_picture(cast, title_of(CAST))
+    lines, (columns, rows), duration = shown_lines(cast)
+    assert (columns, rows) == (100, 30)
+    for row in range(1, rows + 1):  # each row is drawn from the beginning to the end, without gaps
+        times = sorted((line.begin, line.end) for line in lines if line.row == row)
+        assert (times[0][0], times[-1][1]) == (0, duration)
+        assert all(end == begin for (_, end), (begin, _) in pairwise(times))
+    assert not list(ElementTree.fromstring(picture).iter(f"{SVG}script"))
 
 
 async def test_a_terminal_with_16_colours_exports_true_colour(
