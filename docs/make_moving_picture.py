@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from rich.cells import cell_len
-from rich.color import ColorTriplet
+from rich.color_triplet import ColorTriplet
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style

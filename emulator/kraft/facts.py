@@ -229,7 +229,9 @@ def _strategy(before: PartitionRegistration | None, after: PartitionRegistration
     if before is None:
         return "New"
     # A leader recovers until it changes the ISR, even if it is elected again meanwhile, cleanly.
-    if after.leader_recovery_state and after.leader not in (*before.isr, *before.elr):
+    # Who registers after being killed leaves the ELR, and may be elected uncleanly, in one record.
+    may_lead = (*before.isr, *before.elr) if before.leader_recovery_state else before.isr
+    if after.leader_recovery_state and after.leader not in may_lead:
         return "Unclean"
     if before.is_reassigning and not after.is_reassigning:
         return "Reassign"

@@ -24,6 +24,7 @@ IMAGES: Final = Path(__file__).with_name("Images.java")
 QUICK: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 SECONDS: Final = 120
 FIRST: Final = f"{0:020}.log"
+INCIDENTS: Final = {"last-in-sync": "3.9.2", "zombie-leader": "4.1.2"}
 RELEASE: Final = re.compile(r"\d+\.\d+\.\d+")
 
 pytestmark = [
@@ -40,8 +41,14 @@ def recorded() -> list[tuple[str, list[Path]]]:
     logs = [sorted([*folder.glob("0*.log"), *folder.glob("0*.log.gz")]) for folder in folders]
     explained = TESTS / "emulator/quorum_controller/explanation/recordings"
     logs += [[path] for path in explained.glob("*.log.gz")]
-    found = [(RELEASE.findall(str(segments[0]))[-1], segments) for segments in logs]
+    found = [(release_of(segments[0].relative_to(TESTS)), segments) for segments in logs]
     return sorted(found, key=lambda each: str(each[1][0]))
+
+
+def release_of(path: Path) -> str:
+    """The release that recorded a log: in its path, or that of the incident."""
+    incident = next((part for part in path.parts if part in INCIDENTS), "")
+    return INCIDENTS.get(incident) or str(RELEASE.findall(str(path))[-1])
 
 
 RECORDED: Final = recorded()

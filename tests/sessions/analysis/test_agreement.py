@@ -120,6 +120,9 @@ def of_latency(told: Told, found: dict[str, list[Row]]) -> None:
     releases = {name: release_of(events) for name, (events, _) in told.items()}
     of_release = reference.expected_latency({n: e for n, (e, _) in told.items()}, releases)
     same(found["latency"], of_release)
+    for what in ("commit", "ack"):
+        records = [row["records"] for row in found["latencies"] if row["what"] == what]
+        assert sum(records) == sum(row["records"] for row in of_acks)
     same(found["hw_lag_timeline"], by_session(told, reference.expected_lag_timeline))
     histogram = by_session(told, lambda n, e, _: reference.expected_histogram(n, e))
     same(found["latency_histogram"], histogram)

@@ -93,10 +93,11 @@ def test_sessions_that_came_since_are_added(dataset: Path, tmp_path: Path) -> No
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_files_without_new_sessions_are_not_opened(dataset: Path, tmp_path: Path) -> None:
-    analyze(dataset, tmp_path / "out")
+    jobs = ("failover", "latency", "durability")
+    analyze(dataset, tmp_path / "out", jobs=jobs)
     old = [path for path in dataset.rglob("*.parquet") if path.parent.name != "sessions"]
     exported(committed_story().events, dataset, "s3")
-    analyze(dataset, tmp_path / "whole")
+    analyze(dataset, tmp_path / "whole", jobs=jobs)
     for path in old:
         path.write_bytes(b"PAR1 no more PAR1")
     assert analyze(dataset, tmp_path / "out").added == 1
