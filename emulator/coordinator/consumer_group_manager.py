@@ -37,6 +37,7 @@ from emulator.coordinator.consumer_groups.requests import Outcome, Refused, Rule
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import Group, Store, group_key
 from emulator.coordinator.records import GroupRecord as ClassicRecord
+from emulator.coordinator.write_errors import UNKNOWN_ERROR, WRITE_ERRORS
 from emulator.metadata_log.metadata_version import GROUP_VERSION
 from emulator.protocol import (
     ConsumerGroupDescription,
@@ -51,15 +52,6 @@ RESOLVE_MIN_US: Final = 10_000_000
 """How long resolved regular expressions are kept at least, although topics changed."""
 RESOLVE_MAX_US: Final = 600_000_000
 """After how long they are resolved again in any case."""
-UNKNOWN_ERROR: Final = "UNKNOWN_SERVER_ERROR"
-WRITE_ERRORS: Final = {
-    "UNKNOWN_TOPIC_OR_PARTITION": "COORDINATOR_NOT_AVAILABLE",
-    "NOT_ENOUGH_REPLICAS": "COORDINATOR_NOT_AVAILABLE",
-    "REQUEST_TIMED_OUT": "COORDINATOR_NOT_AVAILABLE",
-    "NOT_LEADER_OR_FOLLOWER": "NOT_COORDINATOR",
-    "KAFKA_STORAGE_ERROR": "NOT_COORDINATOR",
-}
-"""What a member is told if the coordinator's own write fails (``handleOperationException``)."""
 
 
 class ConsumerGroupManager:

@@ -20,6 +20,7 @@ from emulator.coordinator.internal_topics import SHARE_STATE
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.share_state.records import Record, read, text_of
 from emulator.coordinator.share_state.requests import Request, ShareState, answer, replayed
+from emulator.coordinator.write_errors import WRITE_ERRORS
 from emulator.protocol import (
     ProduceRequest,
     ProduceResponse,
@@ -33,14 +34,6 @@ TASK: Final = "share-state"
 ASKER: Final = "share-state"
 LOADING_US: Final = 5_000
 """How long loading a partition of __share_group_state takes."""
-WRITE_ERRORS: Final = {
-    "UNKNOWN_TOPIC_OR_PARTITION": "COORDINATOR_NOT_AVAILABLE",
-    "NOT_ENOUGH_REPLICAS": "COORDINATOR_NOT_AVAILABLE",
-    "REQUEST_TIMED_OUT": "COORDINATOR_NOT_AVAILABLE",
-    "NOT_LEADER_OR_FOLLOWER": "NOT_COORDINATOR",
-    "KAFKA_STORAGE_ERROR": "NOT_COORDINATOR",
-}
-"""What is told if the coordinator's own write fails (``handleOperationException``)."""
 
 
 class StateStore(Struct, array_like=True):

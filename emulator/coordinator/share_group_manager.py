@@ -30,6 +30,7 @@ from emulator.coordinator.share_groups.records import (
 from emulator.coordinator.share_groups.requests import ASSIGNOR, Outcome, Rules
 from emulator.coordinator.share_persister import SharePersister
 from emulator.coordinator.share_state.requests import Request
+from emulator.coordinator.write_errors import UNKNOWN_ERROR, WRITE_ERRORS
 from emulator.metadata_log.metadata_version import SHARE_VERSION
 from emulator.protocol import (
     AlterShareGroupOffsetsRequest,
@@ -52,7 +53,6 @@ from emulator.protocol import (
 TASK: Final = "groups"
 ASKER: Final = "share-groups"
 US_PER_MS: Final = 1_000
-UNKNOWN_ERROR: Final = "UNKNOWN_SERVER_ERROR"
 UNKNOWN_TOPIC: Final = "UNKNOWN_TOPIC_OR_PARTITION"
 BEGIN, ALTER, DELETE, END, DESCRIBE = "begin", "alter", "delete", "end", "describe"
 """What is done to the state of share-partitions: members need it; offsets are altered, deleted or
@@ -629,13 +629,3 @@ class ShareGroupManager:
         if share.state == EMPTY:
             group.empty_since_us = now
         self.watch(share)
-
-
-WRITE_ERRORS: Final = {
-    "UNKNOWN_TOPIC_OR_PARTITION": "COORDINATOR_NOT_AVAILABLE",
-    "NOT_ENOUGH_REPLICAS": "COORDINATOR_NOT_AVAILABLE",
-    "REQUEST_TIMED_OUT": "COORDINATOR_NOT_AVAILABLE",
-    "NOT_LEADER_OR_FOLLOWER": "NOT_COORDINATOR",
-    "KAFKA_STORAGE_ERROR": "NOT_COORDINATOR",
-}
-"""What a member is told if the coordinator's own write fails (``handleOperationException``)."""
