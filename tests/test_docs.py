@@ -106,7 +106,11 @@ class Shell:
         name, *words = shlex.split(command.removesuffix(" 2>/dev/null"))
         if name == "pytest":
             start = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider"]
-            done = subprocess.run([*start, *words], capture_output=True, text=True, check=False)
+            # pytest shortens no line where one of these is set
+            reader = {k: v for k, v in os.environ.items() if k not in {"CI", "BUILD_NUMBER"}}
+            done = subprocess.run(
+                [*start, *words], capture_output=True, text=True, check=False, env=reader
+            )
             return done.stdout.replace(os.getcwd(), HERE), ""
         if name == "ls":
             return "".join(f"{entry}\n" for entry in sorted(os.listdir(*words))), ""
