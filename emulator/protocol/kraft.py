@@ -16,10 +16,10 @@ from emulator.protocol.admin import (
     ElectLeadersRequest,
     TopicCreated,
 )
-from emulator.protocol.message import Message
+from emulator.protocol.message import ControllerRequest, Message
 
 
-class BrokerRegistrationRequest(Message, frozen=True):
+class BrokerRegistrationRequest(ControllerRequest, frozen=True):
     """A starting broker registers (KIP-631).
 
     ``previous_broker_epoch`` is the epoch of its last clean shutdown; -1 after an unclean one.
@@ -41,7 +41,7 @@ class BrokerRegistrationResponse(Message, frozen=True):
     broker_epoch: int = -1
 
 
-class BrokerHeartbeatRequest(Message, frozen=True):
+class BrokerHeartbeatRequest(ControllerRequest, frozen=True):
     """A registered broker's heartbeat; ``metadata_offset`` is the end of the log it has applied.
 
     ``cordoned_log_dirs``: None if the metadata version does not support them (KIP-1066).
@@ -65,7 +65,7 @@ class BrokerHeartbeatResponse(Message, frozen=True):
     should_shut_down: bool = False
 
 
-class ControllerRegistrationRequest(Message, frozen=True):
+class ControllerRegistrationRequest(ControllerRequest, frozen=True):
     """A starting controller registers (KIP-919)."""
 
     controller: int
@@ -79,7 +79,7 @@ class ControllerRegistrationResponse(Message, frozen=True):
     error: str
 
 
-class AllocateProducerIdsRequest(Message, frozen=True):
+class AllocateProducerIdsRequest(ControllerRequest, frozen=True):
     """A broker requests a block of producer ids (KIP-730)."""
 
     broker: int
@@ -95,7 +95,7 @@ class AllocateProducerIdsResponse(Message, frozen=True):
     length: int = 0
 
 
-class AssignReplicasToDirsRequest(Message, frozen=True):
+class AssignReplicasToDirsRequest(ControllerRequest, frozen=True):
     """A broker says in which log directory it has replicas (KIP-858).
 
     ``partitions`` has the number of each and the id of its topic.
@@ -241,7 +241,7 @@ AdminRequest = (
 """The requests that brokers forward to the active controller."""
 
 
-class EnvelopeRequest(Message, frozen=True):
+class EnvelopeRequest(ControllerRequest, frozen=True):
     """A broker forwards a request (KIP-590)."""
 
     wanted: AdminRequest

@@ -13,6 +13,10 @@ class Message(Struct, array_like=True, tag=True, frozen=True, gc=False):
         return []
 
 
+class ControllerRequest(Message, frozen=True):
+    """The base of requests that only KRaft's controllers take."""
+
+
 class ConnectionLost(Message, frozen=True):
     """The connection to ``peer`` broke.
 

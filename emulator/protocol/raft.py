@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import AnyRecord
-from emulator.protocol.message import Detail, Message
+from emulator.protocol.message import ControllerRequest, Detail, Message
 
 SnapshotId = tuple[int, int]
 """The offset after the last record that a snapshot contains, and that record's epoch."""
@@ -52,7 +52,7 @@ class MetadataSnapshot(Struct, frozen=True, array_like=True):
         return self.end_offset, self.epoch
 
 
-class VoteRequest(Message, frozen=True):
+class VoteRequest(ControllerRequest, frozen=True):
     """A candidate requests a vote in ``epoch``; its log ends at ``end_offset`` of ``end_epoch``.
 
     With ``pre_vote`` it only asks whether it would get one, which is not binding (KIP-996).
@@ -76,7 +76,7 @@ class VoteResponse(Message, frozen=True):
     pre_vote: bool = False
 
 
-class BeginQuorumEpochRequest(Message, frozen=True):
+class BeginQuorumEpochRequest(ControllerRequest, frozen=True):
     """A new leader notifies the other voters."""
 
     leader: int
@@ -92,7 +92,7 @@ class BeginQuorumEpochResponse(Message, frozen=True):
     leader: int
 
 
-class EndQuorumEpochRequest(Message, frozen=True):
+class EndQuorumEpochRequest(ControllerRequest, frozen=True):
     """A leader resigns; ``successors`` lists the voters, the most caught up first."""
 
     leader: int
@@ -108,7 +108,7 @@ class EndQuorumEpochResponse(Message, frozen=True):
     leader: int
 
 
-class MetadataFetchRequest(Message, frozen=True):
+class MetadataFetchRequest(ControllerRequest, frozen=True):
     """A voter or an observer (a broker) fetches the metadata log from ``offset``.
 
     ``last_epoch`` is the epoch of its last record (-1: none), ``epoch`` the quorum epoch it knows.
@@ -145,7 +145,7 @@ class MetadataFetchResponse(Message, frozen=True):
     snapshot: SnapshotId | None = None
 
 
-class FetchSnapshotRequest(Message, frozen=True):
+class FetchSnapshotRequest(ControllerRequest, frozen=True):
     """A voter or an observer fetches a snapshot of the metadata, from ``position`` on (KIP-630)."""
 
     replica: int

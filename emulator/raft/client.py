@@ -168,7 +168,7 @@ class RaftClient:
     # ---- outgoing
 
     def _send(self, peer: int, message: Message, request: int) -> int:
-        return self.network.send(self.me, peer, message, request)  # type: ignore[arg-type]
+        return self.network.send(self.me, peer, message, request)
 
     def _hang_up(self, peer: int) -> None:
         self.network.give_up(self.me, peer)

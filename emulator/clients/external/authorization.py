@@ -189,20 +189,9 @@ WHOLE: Final[Mapping[type, Callable[[Any], list[Need]]]] = {
         (READ, GROUP, message.group),
         *((DESCRIBE, TOPIC, topic) for topic in message.topics or ()),
     ],
-    protocol.ShareGroupHeartbeatRequest: lambda message: [
-        (READ, GROUP, message.group),
-        *((DESCRIBE, TOPIC, topic) for topic in message.topics or ()),
-    ],
-    protocol.ShareFetchRequest: lambda message: [
-        (READ, GROUP, message.group),
-        *((READ, TOPIC, _topic_of(tp)) for tp in message.partitions),
-    ],
-    protocol.ShareAcknowledgeRequest: _of_group(READ),
     protocol.DescribeShareGroupOffsetsRequest: lambda message: [
         (DESCRIBE, GROUP, group) for group in message.groups
     ],
-    protocol.AlterShareGroupOffsetsRequest: _of_group(READ),
-    protocol.DeleteShareGroupOffsetsRequest: _of_group(DELETE),
     protocol.ShareGroupHeartbeatRequest: lambda message: [
         (READ, GROUP, message.group),
         *((DESCRIBE, TOPIC, topic) for topic in message.topics or ()),
@@ -285,7 +274,6 @@ SEVERAL: Final[Mapping[type, Parts]] = {
     protocol.ShareAcknowledgeRequest: Parts("acknowledged", READ, of_partitions=True),
     protocol.AlterShareGroupOffsetsRequest: Parts("offsets", READ, of_partitions=True),
     protocol.DeleteShareGroupOffsetsRequest: Parts("topics", READ),
-    protocol.ShareGroupDescribeRequest: Parts("groups", DESCRIBE, GROUP),
     protocol.DescribeShareGroupOffsetsRequest: Parts("groups", DESCRIBE, GROUP),
     protocol.ConsumerGroupDescribeRequest: Parts("groups", DESCRIBE, GROUP),
     protocol.ShareGroupDescribeRequest: Parts("groups", DESCRIBE, GROUP),

@@ -127,23 +127,6 @@ _REFUSALS: Final[dict[type, Refuse]] = {
     protocol.ConsumerGroupHeartbeatRequest: lambda r, e: protocol.ConsumerGroupHeartbeatResponse(
         0, r.group, e
     ),
-    protocol.ShareGroupHeartbeatRequest: lambda r, e: protocol.ShareGroupHeartbeatResponse(
-        0, r.group, e
-    ),
-    protocol.ShareGroupDescribeRequest: lambda r, e: protocol.ShareGroupDescribeResponse(
-        0, dict.fromkeys(r.groups, protocol.ConsumerGroupDescription(e))
-    ),
-    protocol.ShareFetchRequest: lambda r, e: protocol.ShareFetchResponse(0, r.group, e),
-    protocol.ShareAcknowledgeRequest: lambda r, e: protocol.ShareAcknowledgeResponse(0, r.group, e),
-    protocol.DescribeShareGroupOffsetsRequest: lambda r, e: (
-        protocol.DescribeShareGroupOffsetsResponse(0, dict.fromkeys(r.groups, e))
-    ),
-    protocol.AlterShareGroupOffsetsRequest: lambda r, e: protocol.ShareGroupOffsetsResponse(
-        0, r.group, e
-    ),
-    protocol.DeleteShareGroupOffsetsRequest: lambda r, e: protocol.ShareGroupOffsetsResponse(
-        0, r.group, e
-    ),
     protocol.ConsumerGroupDescribeRequest: lambda r, e: protocol.ConsumerGroupDescribeResponse(
         0, dict.fromkeys(r.groups, protocol.ConsumerGroupDescription(e))
     ),
