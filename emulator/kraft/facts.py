@@ -7,20 +7,18 @@ model thus sees topics, partitions and configurations in the same way as in ZooK
 from collections.abc import Callable
 from sys import intern
 
-import msgspec
-
 from emulator import events
 from emulator.kraft.state import CommittedMetadata
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition
 from emulator.metadata_log.records import AnyRecord, NoOpRecord, TopicRecord
 from emulator.metadata_log.registrations import PartitionRegistration
-from emulator.metadata_log.shown import ShownRecord, show
+from emulator.metadata_log.shown import text_of
 from emulator.protocol import PartitionInfo
 from emulator.protocol.raft import MetadataBatch, MetadataSnapshot
 from emulator.raft.state import QuorumState
 from emulator.simulation.kernel import Kernel
 
-UNSEEN = ShownRecord("", 0, {})
+UNSEEN = "", 0, ""
 """The shown form of a record without observers."""
 
 
@@ -93,18 +91,11 @@ class MetadataFacts:
                 continue
             shown = UNSEEN
             if observed:
-                shown = show(record, state.names)
+                shown = text_of(record, state.names)
             else:
                 state.names.read(record)
-            self.emit(
-                events.MetadataRecordCommitted,
-                offset,
-                batch.epoch,
-                batch.base_offset,
-                shown.type,
-                shown.version,
-                msgspec.json.encode(shown.data).decode() if observed else "",
-            )
+            place = offset, batch.epoch, batch.base_offset
+            self.emit(events.MetadataRecordCommitted, *place, *shown)
 
     def eligible(self, tp: str) -> tuple[int, ...]:
         """Return a partition's eligible leader replicas (KIP-966); none if it does not exist."""
@@ -158,9 +149,8 @@ class MetadataFacts:
             return
         tp = intern(f"{change.topic}-{key.partition}")
         epoch = self.state.epoch
-        replicas = list(after.replicas)
         if before is not None and before.replicas != after.replicas:
-            self.assignments[tp] = replicas
+            self.assignments[tp] = replicas = list(after.replicas)
             adding, removing = list(after.adding_replicas), list(after.removing_replicas)
             self.emit(events.ReplicasAssigned, tp, replicas, adding, removing)
         isr = list(after.isr)
@@ -177,15 +167,7 @@ class MetadataFacts:
                 isr,
                 strategy,
             )
-        self.states[tp] = PartitionInfo(
-            after.leader,
-            after.leader_epoch,
-            isr,
-            after.partition_epoch,
-            self.assignments.get(tp, replicas),
-            epoch,
-            leader_recovery_state=after.leader_recovery_state,
-        )
+        self.store(tp, after)
         self.emit(
             events.PartitionStateChanged,
             tp,
@@ -194,6 +176,18 @@ class MetadataFacts:
             isr,
             epoch,
             after.partition_epoch,
+        )
+
+    def store(self, tp: str, after: PartitionRegistration) -> None:
+        """Update a partition's state; it exists from then on."""
+        self.states[tp] = PartitionInfo(
+            after.leader,
+            after.leader_epoch,
+            list(after.isr),
+            after.partition_epoch,
+            self.assignments.get(tp, list(after.replicas)),
+            self.state.epoch,
+            leader_recovery_state=after.leader_recovery_state,
         )
 
     # ---- configuration

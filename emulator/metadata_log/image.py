@@ -273,7 +273,15 @@ class MetadataImage(Struct):
         """
         is_news = False
         for offset, record in enumerate(records, base_offset):
-            if type(record) is PartitionRecord:  # so frequent that each call would be noticeable
+            # Two types are so frequent that each call would be noticeable.
+            if type(record) is PartitionChangeRecord:
+                is_news, self.offset, self.epoch = True, offset, epoch
+                topic, number = self.topics[record.topic_id], record.partition_id
+                changed = topic.partitions[number]
+                topic.partitions[number] = after = merged(changed, record)
+                if delta is not None:
+                    delta.touch(topic, number, changed, after)
+            elif type(record) is PartitionRecord:
                 is_news, self.offset = True, offset
                 topic, number = self.topics[record.topic_id], record.partition_id
                 before = topic.partitions.get(number)

@@ -9,6 +9,7 @@ can be read back (:func:`read_back`), so that an image is built from it as from 
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct, convert, field
 from msgspec.structs import fields
 
@@ -21,6 +22,7 @@ from emulator.metadata_log.records import (
     FeatureLevelRecord,
     PartitionChangeRecord,
     RegisterBrokerRecord,
+    Replicas,
     TopicRecord,
     version_of,
 )
@@ -87,6 +89,31 @@ def show(record: AnyRecord, names: LogNames) -> ShownRecord:
     return ShownRecord(type_, version, data)
 
 
+def text_of(record: AnyRecord, names: LogNames) -> tuple[str, int, str]:
+    """Return type, version and data of a record as :func:`show`, the data as JSON.
+
+    The most frequent type, of which a log can have millions, takes a short way.
+    """
+    if type(record) is not PartitionChangeRecord:
+        shown = show(record, names)
+        return shown.type, shown.version, _JSON(shown.data).decode()
+    text = _JSON(
+        _Change(
+            record.partition_id,
+            names.topic(record.topic_id),
+            record.isr,
+            record.leader,
+            record.replicas,
+            record.removing_replicas,
+            record.adding_replicas,
+            record.leader_recovery_state,
+            record.eligible_leader_replicas,
+            record.last_known_elr,
+        )
+    )
+    return _CHANGE, version_of(record, names.metadata_version), text.decode()
+
+
 def read_back(type_: str, data: Mapping[str, Any]) -> AnyRecord:
     """Return the record that is shown so: topics' names are their ids, ``ID.N`` the epoch N.
 
@@ -114,6 +141,23 @@ def _camel_case(name: str) -> str:
     return first + "".join(word.capitalize() for word in others)
 
 
+class _Change(Struct, rename="camel", omit_defaults=True):
+    """A :class:`PartitionChangeRecord` as it is shown: without what does not change."""
+
+    partition_id: int
+    topic_id: str
+    isr: Replicas | None = None
+    leader: int = NO_LEADER_CHANGE
+    replicas: Replicas | None = None
+    removing_replicas: Replicas | None = None
+    adding_replicas: Replicas | None = None
+    leader_recovery_state: int = NO_RECOVERY_CHANGE
+    eligible_leader_replicas: Replicas | None = None
+    last_known_elr: Replicas | None = None
+
+
+_CHANGE: Final = "PartitionChange"
+_JSON: Final = msgspec.json.Encoder().encode
 _TOPIC_ID: Final = "topicId"
 _BROKER_ID: Final = "brokerId"
 _BROKER_EPOCH: Final = "brokerEpoch"

@@ -20,7 +20,7 @@ the frame ends early, which the codec converts to MalformedFrame.
 import struct
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from typing import Any, Final
 
 from emulator.wire.exceptions import MalformedFrame
 from emulator.wire.schema import Array, Field, Kind, fields_in, fields_of, smallest, tagged_in
@@ -32,6 +32,9 @@ Reader = Callable[[bytes, int], tuple[Any, int]]
 Writer = Callable[[Any], bytes]
 UnknownTags = list[tuple[int, bytes]]
 """Tagged fields that a message does not declare: the number and the bytes of each."""
+REMEMBERED_MAX: Final = 4_096
+REMEMBERED_BYTES_MAX: Final = 128
+"""How many tagged sections at the end of a message are remembered, and up to which size."""
 
 
 @cache
@@ -46,13 +49,15 @@ def reader(
 def keeping_reader(message: type[Message], version: int) -> tuple[Reader, UnknownTags]:
     """Return a reader of one flexible version, and the list of the unknown tagged fields it met.
 
-    Its caller empties the list.
+    Its caller empties the list. It reads equal tagged sections at the end of messages only once:
+    millions of records name the same few replicas.
     """
     source = _ReaderSource(version, flexible=True, items_max=None)
     unknown: UnknownTags = []
     source.constants |= {
         "skip_tags": partial(_keep_tags, unknown),
         "keep": lambda tag, value: unknown.append((tag, value)),
+        "unknown": unknown,
     }
     source.keeps_unknown = True
     return source.compiled(message), unknown
@@ -243,11 +248,29 @@ class _ReaderSource(_Source):
         names = {field.name: self.name() for field in fields}
         function, left = self.tags_function(fields), self.left
         listed = ", ".join(names.values())
-        self.line(f"if {count}: {listed}, at{left} = {function}(data, at - 1{left})")
+        if self.keeps_unknown:
+            self.remembered_tags(count, listed, function)
+        else:
+            self.line(f"if {count}: {listed}, at{left} = {function}(data, at - 1{left})")
         for field in fields:
             default = f"{names[field.name]} = {self.default(field)}"
             self.line(f"else: {default}" if field is fields[0] else f"if not {count}: {default}")
         return names
+
+    def remembered_tags(self, count: str, listed: str, function: str) -> None:
+        """Read a tagged section unless an equal one, which ended a message, was read before."""
+        remembered = self.constant({}, "REMEMBERED")
+        self.line(f"if {count}:")
+        self.depth += 1
+        self.line("rest = data[at - 1:]")
+        self.line(f"known = {remembered}.get(rest)")
+        self.line(f"if known is not None: ({listed},), at = known, size")
+        self.line("else:")
+        self.depth += 1
+        self.line(f"{listed}, at = {function}(data, at - 1)")
+        small = f"len(rest) <= {REMEMBERED_BYTES_MAX} and len({remembered}) < {REMEMBERED_MAX}"
+        self.line(f"if at == size and not unknown and {small}: {remembered}[rest] = ({listed},)")
+        self.depth -= 2
 
     def tags_function(self, fields: tuple[Field, ...]) -> str:
         outer, outer_depth, self.lines, self.depth = self.lines, self.depth, [], 1

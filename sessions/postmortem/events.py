@@ -19,8 +19,14 @@ from emulator.events import Event
 from emulator.kraft.facts import MetadataFacts
 from emulator.kraft.state import CommittedMetadata
 from emulator.metadata_log.image import Change, MetadataDelta, MetadataImage, TopicIdPartition
-from emulator.metadata_log.records import AnyRecord, NoOpRecord, PartitionChangeRecord
-from emulator.metadata_log.shown import LogNames, show
+from emulator.metadata_log.records import (
+    AnyRecord,
+    NoOpRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+)
+from emulator.metadata_log.registrations import PartitionRegistration
+from emulator.metadata_log.shown import LogNames, show, text_of
 from emulator.protocol import PartitionInfo
 from emulator.protocol.raft import MetadataBatch as LogBatch
 from emulator.simulation.kernel import Kernel, KernelState
@@ -40,6 +46,7 @@ _FENCED: Final = 1
 _UNFENCED: Final = -1
 _NOTHING: Final = NoOpRecord()
 _NO_OP: Final = wire.NoOpRecord()
+_EXISTS: Final = PartitionInfo(NOBODY, 0, [], 0, [], 0)
 _SECRETS: Final = frozenset({"salt", "stored_key", "server_key"})
 """Fields of records that are not shown: a session is passed on more readily than a log."""
 
@@ -122,30 +129,31 @@ class LoggedFacts(MetadataFacts):
         assert self.batch is not None
         self._causes = {}
         kernel, names, cause = self.kernel, self.state.names, self.kernel.cause
-        unknown = self.batch.unknown_tags
+        unknown, causes, emit = self.batch.unknown_tags, self.causes, kernel.emit
+        epoch, base_offset = batch.epoch, batch.base_offset
         written = zip(batch.records, self.batch.records, self.batch.versions, strict=True)
-        for offset, (record, original, version) in enumerate(written, batch.base_offset):
-            if isinstance(original, wire.NoOpRecord):
+        for offset, (record, original, version) in enumerate(written, base_offset):
+            kernel.cause = causes.get(offset, cause)
+            if type(record) is PartitionChangeRecord and not unknown:
+                kind, _, text = text_of(record, names)
+            elif isinstance(original, wire.NoOpRecord):
                 continue
-            kind, data = _shown(record, original, names)
-            if offset in unknown:
-                data["taggedFields"] = {str(tag): value.hex() for tag, value in unknown[offset]}
-            kernel.cause = self.causes.get(offset, cause)
-            seq = kernel.emit(
-                events.MetadataRecordCommitted,
-                offset,
-                batch.epoch,
-                batch.base_offset,
-                kind,
-                max(0, version),
-                msgspec.json.encode(data).decode(),
-            )
-            if isinstance(original, wire.PartitionRecord | wire.PartitionChangeRecord):
-                key = TopicIdPartition(uuid_text(original.topic_id), original.partition_id)
-                self._causes[key] = seq
+            else:
+                kind, data = _shown(record, original, names)
+                if offset in unknown:
+                    data["taggedFields"] = {str(tag): value.hex() for tag, value in unknown[offset]}
+                text = msgspec.json.encode(data).decode()
+            place = offset, epoch, base_offset
+            seq = emit(events.MetadataRecordCommitted, *place, kind, max(0, version), text)
+            if isinstance(record, PartitionRecord | PartitionChangeRecord):
+                self._causes[TopicIdPartition(record.topic_id, record.partition_id)] = seq
             else:
                 self.told(original, seq)
         kernel.cause = cause
+
+    def store(self, tp: str, after: PartitionRegistration) -> None:
+        """Only remember that it exists: nothing here asks for more."""
+        self.states[tp] = _EXISTS
 
     def tell_partition(self, controller: int, key: TopicIdPartition, change: Change) -> None:
         """Emit what has changed of a partition, because of its record."""

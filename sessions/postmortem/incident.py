@@ -12,8 +12,8 @@ from msgspec import Struct, field
 from emulator.events import Event
 from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.metadata_version import LEVELS, METADATA_VERSION, name_of
-from emulator.wire.metadata.batches import NO_OPS, MetadataBatch
-from emulator.wire.metadata.messages import RegisterBrokerRecord
+from emulator.wire.metadata.batches import MetadataBatch
+from emulator.wire.metadata.messages import NoOpRecord, RegisterBrokerRecord
 from emulator.wire.types import Message
 from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.postmortem.events import US_PER_MS, Applied, HistoryEvents, plain_record
@@ -269,16 +269,17 @@ class _Examination:
         yield from ((batch, False) for batch in resolved)
 
     def _counted(self) -> Iterator[MetadataBatch]:
-        is_limited = self.until != Place()
-        for batch in self.log.batches():
+        is_limited, told = self.until != Place(), 0
+        for batch in self.log.batches(joins_idle=not is_limited):
             if is_limited:
                 end, time_us = batch.base_offset, batch.timestamp * US_PER_MS
                 if self.until.is_before(end, time_us):
                     return
-            self.batches += 1
+            self.batches += batch.batches
             self.records += len(batch.records)
-            if self.progress is not None and self.batches % TOLD_EVERY == 0:
-                self.progress(self.records)
+            if self.progress is not None and self.records >= told + TOLD_EVERY:
+                told = self.records
+                self.progress(told)
             if self.rules is not None:
                 self._explain(batch)
             yield batch
@@ -291,7 +292,7 @@ class _Examination:
                 time_us = batch.timestamp * US_PER_MS
                 if self.lines.next_us <= time_us:
                     self._note_until(history, time_us)
-                if batch.records is NO_OPS:
+                if batch.is_idle:
                     history.skip(batch)
                     continue
                 applied = history.take(batch, self.witnesses, is_snapshot=is_snapshot)
@@ -329,6 +330,8 @@ class _Examination:
         """Keep the causes until their records are applied, and what no rule explains."""
         for explanation in explanations:
             if explanation.is_explained:
+                if isinstance(explanation.messages[0], NoOpRecord):
+                    continue  # nobody asks why nothing was written
                 for place in range(len(explanation.messages)):
                     self.because[explanation.offset + place] = explanation.because
                 continue

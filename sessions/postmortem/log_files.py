@@ -182,17 +182,18 @@ class LogCopy:
             yield replace(batch, base_offset=at, leader_epoch=snapshot.epoch, timestamp=stamp)
             at += 0 if batch.is_control else len(batch.records)
 
-    def batches(self, start: int, end: int) -> Iterator[MetadataBatch]:
+    def batches(self, start: int, end: int, *, joins_idle: bool = False) -> Iterator[MetadataBatch]:
         """Yield the batches from offset ``start`` to ``end`` (exclusive), as far as it has them.
 
-        Where the log is damaged it ends, and ``notes`` says why.
+        Where the log is damaged it ends, and ``notes`` says why. ``joins_idle`` (``end`` is not
+        before the log's own): runs of an idle controller's batches are yielded as one batch each.
         """
         expected = self.start
         for number, path in enumerate(self._segments):
             following = self._segments[number + 1 : number + 2]
             if following and _base_offset(following[0]) <= start:
                 continue
-            for batch in self._read(path):
+            for batch in self._read(path, joins_idle=joins_idle):
                 after = batch.base_offset + len(batch.records)
                 if after <= max(start, self.start):
                     expected = after
@@ -206,13 +207,14 @@ class LogCopy:
                     )
                     return
                 expected = after
-                yield batch
+                is_cut = batch.batches > 1 and batch.base_offset < start
+                yield batch.since(start) if is_cut else batch
 
-    def _read(self, path: Path) -> Iterator[MetadataBatch]:
+    def _read(self, path: Path, *, joins_idle: bool = False) -> Iterator[MetadataBatch]:
         name = path.name if path.name == self.name else f"{self.name}/{path.name}"
         try:
             with open_content(path, name) as content:
-                for batch in batches_of(content):
+                for batch in batches_of(content, joins_idle=joins_idle):
                     if isinstance(batch, Torn):
                         self._note(metadata_log.torn_note(name, batch))
                     else:

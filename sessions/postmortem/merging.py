@@ -103,8 +103,11 @@ class MergedLog:
         """Yield the batches of the snapshot with which the history begins, if it does."""
         return self.first.snapshot_batches()
 
-    def batches(self) -> Iterator[MetadataBatch]:
-        """Yield the batches in order; where a copy is damaged, another one continues."""
+    def batches(self, *, joins_idle: bool = False) -> Iterator[MetadataBatch]:
+        """Yield the batches in order; where a copy is damaged, another one continues.
+
+        ``joins_idle``: runs of an idle controller's batches are yielded as one batch each.
+        """
         at = self.first.start
         unread = self.copies
         while copy := next(
@@ -112,7 +115,9 @@ class MergedLog:
             None,
         ):
             unread.remove(copy)
-            for batch in copy.batches(at, self._ends[copy]):
+            end = self._ends[copy]
+            is_whole = end == END or end >= copy.span.end
+            for batch in copy.batches(at, end, joins_idle=joins_idle and is_whole):
                 at = batch.base_offset + len(batch.records)
                 yield batch
 

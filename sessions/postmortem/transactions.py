@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from emulator.wire.metadata.batches import NO_OPS, MetadataBatch
+from emulator.wire.metadata.batches import MetadataBatch
 from emulator.wire.metadata.messages import (
     AbortTransactionRecord,
     BeginTransactionRecord,
@@ -41,7 +41,7 @@ class Transactions:
             FormatError: a transaction has too many records.
         """
         for batch in batches:
-            if batch.records is NO_OPS and self._held is None:
+            if batch.is_idle and self._held is None:
                 yield batch
                 continue
             markers = [record for record in batch.records if isinstance(record, _MARKERS)]

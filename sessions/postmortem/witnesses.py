@@ -82,7 +82,9 @@ class Witnesses:
         self, records: Sequence[AnyRecord], base_offset: int, time_us: int, image: MetadataImage
     ) -> dict[int, Witness]:
         """Return the witnesses of a batch's records, by offset; ``image`` is that before it."""
-        witnesses = {}
+        witnesses: dict[int, Witness] = {}
+        if not (self._fenced or self._processes or self._partitions):
+            return witnesses
         for offset, record in enumerate(records, base_offset):
             witness = self._of(record, time_us, image)
             if witness is not None:

@@ -134,7 +134,7 @@ class Explainer:
             for entry in entries(batch, self.observed.directories):
                 yield self._control(entry)
             return
-        if not self._waiting and _is_idle(batch):
+        if not self._waiting and batch.is_idle:
             yield Explanation(batch.base_offset, batch.timestamp, batch.records, Rule.NO_OP, IDLE)
             return
         self._waiting.extend(entries(batch, self.observed.directories))
@@ -365,11 +365,6 @@ def _on_its_own(attempt: Attempt, _: int | None) -> Match | None:
 
 def _no_op(_: Attempt) -> Match:
     return Match(1, Rule.NO_OP, IDLE)
-
-
-def _is_idle(batch: MetadataBatch) -> bool:
-    """Whether a batch is a single no-op, of which a log has two a second."""
-    return len(batch.records) == 1 and isinstance(batch.records[0], wire.NoOpRecord)
 
 
 def _about_broker(attempt: Attempt) -> Match | None:

@@ -4,7 +4,8 @@ A log of a running cluster may end in a torn batch. That is normal: what is whol
 Anything wrong before the last batch is damage.
 """
 
-from collections.abc import Callable, Iterator
+import struct
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from emulator.wire.exceptions import CorruptRecords, MalformedFrame
 from emulator.wire.metadata.codec import Tags, decode_with_tags
 from emulator.wire.metadata.control_records import decode_control_record
 from emulator.wire.metadata.messages import NoOpRecord
+from emulator.wire.records.checksum import crc32c
 from emulator.wire.records.record_batch import (
     HEADER_BYTES,
     MAGIC,
@@ -22,14 +24,33 @@ from emulator.wire.records.record_batch import (
     records_of,
 )
 from emulator.wire.types import Message
+from emulator.wire.varints import zigzag_varint
 
 NO_OPS: Final = (NoOpRecord(),)
 """The records of a batch that an idle controller writes twice a second: most of many logs."""
-_NO_OP_BODY: Final = bytes.fromhex("140000000108011400" + "00" + "00")
-"""A record without key and headers whose value is a NoOpRecord: length, attributes, two deltas, no
-key, the value of four bytes, no headers."""
-_NO_OP_BYTES: Final = HEADER_BYTES + len(_NO_OP_BODY)
 _NO_OP_VERSIONS: Final = (0,)
+_IDLE: Final = struct.Struct(">qiibI6s8xq14x15s")
+"""Such a batch: base offset, length, leader epoch, magic, CRC, attributes and last offset delta,
+maximum timestamp, and its end."""
+_IDLE_LENGTH: Final = _IDLE.size - 12
+_IDLE_PLAIN: Final = bytes(6)
+_IDLE_END: Final = bytes.fromhex("000000011400000001080114000000")
+"""The count, 1, and a record without key and headers whose value is a NoOpRecord: length,
+attributes, two deltas, no key, the value of four bytes, no headers."""
+_IDLE_CHECKED_FROM: Final = 21
+IDLE_MAX: Final = 4_096
+"""How many batches of an idle controller are taken as one."""
+_RUN: Final = 2
+"""How many of them are a run."""
+_PIECE_BYTES: Final = 1 << 18
+"""How much is read at once."""
+_SMALL: Final = 127
+"""The largest byte of a varint that is its last one."""
+_SMALL_PAIR: Final = (1 << 14) - 1
+"""The largest number of two bytes."""
+_NO_KEY: Final = 1
+_OFFSET_DELTAS: Final = tuple(map(zigzag_varint, range(10_000)))
+"""The offset deltas of a batch: a controller writes up to 10,000 records in one."""
 _LENGTH_AT: Final = 8
 _LENGTH_END: Final = 12
 BATCH_BYTES_MAX: Final = 64 << 20
@@ -47,7 +68,9 @@ class MetadataBatch(Struct, frozen=True):
     """A batch: its records in order; the first has the offset ``base_offset``.
 
     ``versions`` are those of the records, -1 for control records; ``timestamp`` is in milliseconds.
-    ``unknown_tags`` are tagged fields of a newer release, by the offset of their record.
+    ``unknown_tags`` are tagged fields of a newer release, by the offset of their record. A run of
+    an idle controller's batches can be taken as one, with the last one's time; ``batches`` is how
+    many they are.
     """
 
     base_offset: int
@@ -57,6 +80,17 @@ class MetadataBatch(Struct, frozen=True):
     records: tuple[Message, ...]
     versions: tuple[int, ...]
     unknown_tags: dict[int, Tags] = {}
+    batches: int = 1
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether an idle controller wrote it, so that it changes nothing."""
+        return self.records is NO_OPS or self.batches > 1
+
+    def since(self, offset: int) -> "MetadataBatch":
+        """Return the part of a run of idle batches from an offset on."""
+        count = self.base_offset + self.batches - offset
+        return _idle(offset, self.leader_epoch, self.timestamp, count)
 
 
 class Torn(Struct, frozen=True):
@@ -66,30 +100,106 @@ class Torn(Struct, frozen=True):
     size: int
 
 
-def read_batches(read: Read) -> Iterator[MetadataBatch | Torn]:
+def read_batches(read: Read, *, joins_idle: bool = False) -> Iterator[MetadataBatch | Torn]:
     """Yield the batches of a log or snapshot; last, if the log is torn, where that is.
+
+    ``joins_idle``: runs of an idle controller's batches are yielded as one batch each.
 
     Raises:
         NotMetadata: it is the log of another partition.
         CorruptRecords: a batch before the last is damaged.
         MalformedFrame: a record cannot be decoded.
     """
-    at = 0
-    batch = _batch(read, at)
-    while isinstance(batch, bytes):
+    stream = _Stream(read)
+    while True:
+        run = stream.idle() if joins_idle else None
+        if run is not None:
+            yield run
+            continue
+        at = stream.at
+        batch = _batch(stream.read, at)
+        if not isinstance(batch, bytes):
+            yield batch
+            return
         if not batch:
             return
         try:
             decoded = decode_batch(batch)
         except CorruptRecords as error:
-            if read(1):
+            if stream.read(1):
                 raise CorruptRecords(f"the batch at byte {at:,} is damaged: {error}") from error
             yield Torn(at, len(batch))
             return
         yield decoded
-        at += len(batch)
-        batch = _batch(read, at)
-    yield batch
+
+
+class _Stream:
+    """Bytes read in pieces; ``at`` is the position of the next one."""
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._piece = b""
+        self._place = 0
+        self._before = 0
+
+    @property
+    def at(self) -> int:
+        return self._before + self._place
+
+    def read(self, size: int) -> bytes:
+        """Return so many bytes; fewer only at the end."""
+        end = self._place + size
+        if end > len(self._piece):
+            self._fill(size)
+            end = self._place + size
+        data = self._piece[self._place : end]
+        self._place += len(data)
+        return data
+
+    def _fill(self, size: int) -> None:
+        """Have so many bytes in the piece, unless there are fewer."""
+        rest = self._piece[self._place :]
+        self._before += self._place
+        self._piece = rest + self._read(max(_PIECE_BYTES, size) - len(rest))
+        self._place = 0
+
+    def idle(self) -> MetadataBatch | None:
+        """Take a run of whole batches of an idle controller, if there are several here."""
+        if len(self._piece) - self._place < _RUN * _IDLE.size:
+            self._fill(_RUN * _IDLE.size)
+        start = self._place
+        room = min((len(self._piece) - start) // _IDLE.size, IDLE_MAX)
+        if room < _RUN or not self._piece.endswith(_IDLE_END, start, start + _RUN * _IDLE.size):
+            return None
+        run = memoryview(self._piece)[start : start + room * _IDLE.size]
+        offset, _, epoch, *_, time_ms, _ = _IDLE.unpack_from(run)
+        at, next_offset = _IDLE_CHECKED_FROM, offset
+        for base, size, leader_epoch, magic, crc, plain, stamp, end in _IDLE.iter_unpack(run):
+            if (
+                size != _IDLE_LENGTH
+                or end != _IDLE_END
+                or plain != _IDLE_PLAIN
+                or magic != MAGIC
+                or base != next_offset
+                or leader_epoch != epoch
+                or stamp < time_ms
+                or crc32c(run[at : at + _IDLE.size - _IDLE_CHECKED_FROM]) != crc
+            ):
+                break
+            at += _IDLE.size
+            next_offset += 1
+            time_ms = stamp
+        count = next_offset - offset
+        if not count:
+            return None
+        self._place += count * _IDLE.size
+        return _idle(offset, epoch, time_ms, count)
+
+
+def _idle(offset: int, epoch: int, time_ms: int, count: int) -> MetadataBatch:
+    """The batches of an idle controller as one."""
+    records, versions = NO_OPS * count, _NO_OP_VERSIONS * count
+    return MetadataBatch(offset, epoch, time_ms, False, records, versions, {}, count)
 
 
 def read_headers(read: Read) -> Iterator[BatchHeader | Torn]:
@@ -118,24 +228,21 @@ def decode_batch(batch: bytes) -> MetadataBatch:
         MalformedFrame: a record is of an unknown type.
     """
     header = check(batch)
-    is_idle = len(batch) == _NO_OP_BYTES and batch.endswith(_NO_OP_BODY)
-    if is_idle and not header.attributes and header.count == 1:
-        place = header.base_offset, header.leader_epoch, header.max_timestamp
-        return MetadataBatch(*place, False, NO_OPS, _NO_OP_VERSIONS)
+    if len(batch) == _IDLE.size and batch.endswith(_IDLE_END) and not header.attributes:
+        return _idle(header.base_offset, header.leader_epoch, header.max_timestamp, 1)
     records, versions = [], []
     unknown: dict[int, Tags] = {}
-    for record in records_of(batch, header):
-        if header.is_control:
+    if header.is_control:
+        for record in records_of(batch, header):
             records.append(decode_control_record(record.key, record.value))
             versions.append(-1)
-            continue
-        if record.key is not None or record.value is None or not record.value.startswith(b"\1"):
-            raise NotMetadata("a record has a key, or a value that is no metadata record")
-        message, version, tags = decode_with_tags(record.value)
-        if tags:
-            unknown[record.offset] = tags
-        records.append(message)
-        versions.append(version)
+    else:
+        for offset, value in _values(batch, header):
+            message, version, tags = decode_with_tags(value)
+            if tags:
+                unknown[offset] = tags
+            records.append(message)
+            versions.append(version)
     return MetadataBatch(
         header.base_offset,
         header.leader_epoch,
@@ -145,6 +252,55 @@ def decode_batch(batch: bytes) -> MetadataBatch:
         tuple(versions),
         unknown,
     )
+
+
+def _values(batch: bytes, header: BatchHeader) -> Iterable[tuple[int, bytes]]:
+    """The offsets and values of a batch's records."""
+    values = None
+    if not header.compression and 0 < header.count <= len(_OFFSET_DELTAS):
+        values = _plain_values(batch, header.count)
+    if values is not None:
+        return enumerate(values, header.base_offset)
+    listed: list[tuple[int, bytes]] = []
+    for record in records_of(batch, header):
+        if record.key is not None or record.value is None or not record.value.startswith(b"\1"):
+            raise NotMetadata("a record has a key, or a value that is no metadata record")
+        listed.append((record.offset, record.value))
+    return listed
+
+
+def _plain_values(batch: bytes, count: int) -> list[bytes] | None:
+    """The values of records as a controller writes them: neither key nor headers, offsets in order.
+
+    None: a record is another one, or damaged; :func:`records_of` tells which.
+    """
+    values, at = [], HEADER_BYTES
+    try:
+        for delta in _OFFSET_DELTAS[:count]:
+            record_size, at = batch[at], at + 1
+            if record_size > _SMALL:
+                record_size, at = record_size + ((batch[at] - 1) << 7), at + 1
+            if record_size > _SMALL_PAIR or record_size & 1:
+                return None
+            end = at + (record_size >> 1)
+            at += 1  # attributes
+            while batch[at] > _SMALL:  # the delta of the timestamp
+                at += 1
+            if not batch.startswith(delta, at + 1):
+                return None
+            at += 1 + len(delta)
+            key, size, at = batch[at], batch[at + 1], at + 2
+            if size > _SMALL:
+                size, at = size + ((batch[at] - 1) << 7), at + 1
+            value = batch[at : at + (size >> 1)]
+            at += len(value) + 1
+            is_plain = key == _NO_KEY and not size & 1 and value.startswith(b"\1")
+            if not is_plain or at != end or batch[end - 1]:
+                return None
+            values.append(value)
+    except IndexError:
+        return None
+    return values if at == len(batch) else None
 
 
 def _batch(read: Read, at: int) -> bytes | Torn:

@@ -121,14 +121,16 @@ def read_folder(folder: Path, name: str) -> Reading:
     return metadata.reading(name)
 
 
-def batches_of(content: Content) -> Iterator[MetadataBatch | Torn]:
+def batches_of(content: Content, *, joins_idle: bool = False) -> Iterator[MetadataBatch | Torn]:
     """Yield the batches of a log or snapshot; last, if it is torn, where that is.
+
+    ``joins_idle``: as :func:`~emulator.wire.metadata.batches.read_batches`.
 
     Raises:
         FormatError: it is the log of another partition, of an unknown release, or damaged.
     """
     try:
-        yield from read_batches(content.read)
+        yield from read_batches(content.read, joins_idle=joins_idle)
     except LibraryMissing as error:
         raise FormatError(f"cannot be read: {error}") from error
     except NotMetadata as error:

@@ -21,7 +21,7 @@ from emulator.metadata_log.records import (
     UnregisterBrokerRecord,
     version_of,
 )
-from emulator.metadata_log.shown import LogNames, show
+from emulator.metadata_log.shown import LogNames, show, text_of
 from emulator.simulation.snapshot import copier
 
 TOPIC: list[AnyRecord] = [
@@ -226,4 +226,28 @@ def test_the_records_of_an_image_make_it_again() -> None:
     assert (again.topics, again.topic_ids, again.configs) == (
         *(image.topics, image.topic_ids),
         image.configs,
+    )
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        *TOPIC,
+        PartitionChangeRecord(0, "id-t"),
+        PartitionChangeRecord(1, "id-t", (), -1, leader_recovery_state=0),
+        PartitionChangeRecord(1, "unknown", (1, 300), 300, (300, 1), (), (1,), 1, (2,), ()),
+    ],
+)
+def test_the_text_of_a_record_is_that_of_its_data(record: AnyRecord) -> None:
+    names = LogNames()
+    for earlier in TOPIC:
+        names.read(earlier)
+    shown = show(record, names)
+    names = LogNames()
+    for earlier in TOPIC:
+        names.read(earlier)
+    assert text_of(record, names) == (
+        shown.type,
+        shown.version,
+        msgspec.json.encode(shown.data).decode(),
     )
