@@ -77,7 +77,10 @@ def test_a_wrong_password_is_said(protected: dict[str, Any], mechanism: str) -> 
             break
     assert any(each.code() == confluent_kafka.KafkaError._AUTHENTICATION for each in errors)
     with pytest.raises((SaslAuthenticationFailedError, KafkaError)):
-        kafka.KafkaAdminClient(**of_kafka_python(protected, mechanism, "wrong")).list_topics()
+        kafka.KafkaAdminClient(
+            bootstrap_timeout_ms=2_000,  # it goes on trying with the same password
+            **of_kafka_python(protected, mechanism, "wrong"),
+        ).list_topics()
 
 
 @pytest.mark.kafka(brokers=1, protocol="SASL_SSL", users={"alice": "al-secret"})
