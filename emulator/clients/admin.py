@@ -65,7 +65,7 @@ class AdminClient:
         call = self.state.calls[job]
         if call.controller >= 0:
             call.asked = call.controller
-            call.request = self.context.send(call.asked, call.wanted)
+            call.request = self.context.send(call.asked, call.message)
             self._await(job, call)
             return
         candidates = self.connections.candidates(self.state.connections)
@@ -103,7 +103,7 @@ class AdminClient:
                     self._try_again(job)
                     return
                 call.asked = message.controller
-                call.request = self.context.send(call.asked, call.wanted)
+                call.request = self.context.send(call.asked, call.message)
                 self._await(job, call)
                 return
 

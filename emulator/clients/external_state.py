@@ -55,13 +55,13 @@ class Connection(Struct, array_like=True):
 
 
 class Injection(Struct, array_like=True):
-    """A fault for the next ``times`` of the requests that ``wanted`` selects.
+    """A fault for the next ``times`` of the requests that ``fault`` selects.
 
     ``after`` such requests pass first.
     """
 
     name: str
-    wanted: InjectError
+    fault: InjectError
     times: int
     after: int
 

@@ -267,7 +267,7 @@ class AdminCall(Struct, array_like=True):
     brokers).
     """
 
-    wanted: AdminRequest
+    message: AdminRequest
     tp: str
     deadline_us: int
     request: int = 0

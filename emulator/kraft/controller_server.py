@@ -530,11 +530,11 @@ class ControllerServer:
         )
 
     def _forwarded(self, message: messages.EnvelopeRequest) -> Response:
-        if isinstance(message.wanted, messages.DescribeQuorumRequest):
+        if isinstance(message.enveloped, messages.DescribeQuorumRequest):
             self._active()
             request, quorum = self.kernel.cause, self._describe_quorum()
             return _nothing(), messages.EnvelopeResponse(request, "NONE", {}, {}, quorum)
-        return respond_to_admin(self._active(), self.kernel.cause, message.wanted)
+        return respond_to_admin(self._active(), self.kernel.cause, message.enveloped)
 
     def _alter_partition(self, message: messages.AlterPartitionRequest) -> Response:
         request = self.kernel.cause

@@ -244,7 +244,7 @@ AdminRequest = (
 class EnvelopeRequest(ControllerRequest, frozen=True):
     """A broker forwards a request (KIP-590)."""
 
-    wanted: AdminRequest
+    enveloped: AdminRequest
 
 
 class EnvelopeResponse(Message, frozen=True):

@@ -51,17 +51,17 @@ class Admin:
 
     # ---- topics
 
-    def create_topic(self, wanted: inputs.CreateTopic) -> None:
+    def create_topic(self, statement: inputs.CreateTopic) -> None:
         """Write the topic's configuration, then the topic; the controller elects the leaders."""
-        topic = wanted.topic
+        topic = statement.topic
         self._check_new_name(topic)
-        config = self._topic_config(wanted.config)
-        lists = wanted.assignment or self._assign(wanted)
+        config = self._topic_config(statement.config)
+        lists = statement.assignment or self._assign(statement)
         self._check_lists(lists)
         self.client.create(topic, lists, config)
         by_kafka = self.cluster.settings.assigned_by_kafka
         by_kafka.pop(topic, None)
-        if wanted.policy == "kafka" and not wanted.assignment:
+        if statement.policy == "kafka" and not statement.assignment:
             by_kafka[topic] = None
 
     def _check_new_name(self, topic: str) -> None:
@@ -97,11 +97,11 @@ class Admin:
                 )
         return sorted(number for number in live.values() if number is not None)
 
-    def _assign(self, wanted: inputs.CreateTopic) -> list[list[int]]:
+    def _assign(self, statement: inputs.CreateTopic) -> list[list[int]]:
         live = self.live()
-        partitions, factor = wanted.partitions, wanted.replication_factor
+        partitions, factor = statement.partitions, statement.replication_factor
         try:
-            if wanted.policy == "seed":
+            if statement.policy == "seed":
                 return assignment.assign_seed(live, partitions, factor)
             return self.client.assign(live, partitions, factor)
         except assignment.AssignmentError as error:
@@ -124,26 +124,26 @@ class Admin:
                     f"There is no broker {unknown}; there are {ids}.",
                 )
 
-    def add_partitions(self, wanted: inputs.AddPartitions) -> None:
+    def add_partitions(self, statement: inputs.AddPartitions) -> None:
         """Add partitions to the topic's znode."""
-        needs_topic(self.cluster, wanted.topic)
-        if wanted.assignment:
+        needs_topic(self.cluster, statement.topic)
+        if statement.assignment:
             raise RefusedError(
                 "INVALID_REQUEST", "Replicas of new partitions can be specified only in KRaft mode."
             )
-        path = znodes.topic_path(wanted.topic)
+        path = znodes.topic_path(statement.topic)
         current = znodes.topic_in(self.zookeeper.get(path).data)
         if current is None or 0 not in current.replicas:
             raise RefusedError("UNKNOWN_SERVER_ERROR", f"{path} has no replicas of partition 0.")
         have = len(current.replicas)
-        if wanted.partitions <= have:
+        if statement.partitions <= have:
             raise RefusedError(
                 "INVALID_PARTITIONS",
-                f"Topic {wanted.topic} has {have} partitions; the number can only grow.",
+                f"Topic {statement.topic} has {have} partitions; the number can only grow.",
             )
-        policy = "kafka" if wanted.topic in self.cluster.settings.assigned_by_kafka else "seed"
-        new = self.assign_added(policy, current.replicas[0], wanted.partitions - have, have)
-        self.client.add_partitions(wanted.topic, current, new)
+        policy = "kafka" if statement.topic in self.cluster.settings.assigned_by_kafka else "seed"
+        new = self.assign_added(policy, current.replicas[0], statement.partitions - have, have)
+        self.client.add_partitions(statement.topic, current, new)
 
     def assign_added(
         self, policy: str, first: list[int], partitions: int, have: int
@@ -161,13 +161,13 @@ class Admin:
         except assignment.AssignmentError as error:
             raise RefusedError(error.error_name, str(error)) from None
 
-    def configure_topic(self, wanted: inputs.ConfigureTopic) -> None:
+    def configure_topic(self, statement: inputs.ConfigureTopic) -> None:
         """Write a topic's configuration, and a change notification."""
-        needs_topic(self.cluster, wanted.topic)
-        config = self._topic_config(_written(wanted.config))
-        path = znodes.topic_config_path(wanted.topic)
+        needs_topic(self.cluster, statement.topic)
+        config = self._topic_config(_written(statement.config))
+        path = znodes.topic_config_path(statement.topic)
         self._merge_config(path, config)
-        self._notify_change("topics", wanted.topic)
+        self._notify_change("topics", statement.topic)
 
     def _merge_config(self, path: str, config: dict[str, str]) -> None:
         """Set values in a configuration znode; an empty value is removed."""
@@ -180,22 +180,22 @@ class Admin:
         change = znodes.config_change_json(self.cluster.profile, kind, name)
         self.zookeeper.create(self.environment, 0, znodes.CONFIG_CHANGE, change, sequential=True)
 
-    def configure_broker(self, wanted: inputs.ConfigureBroker) -> None:
+    def configure_broker(self, statement: inputs.ConfigureBroker) -> None:
         """Set configuration values of one broker or of all, which take effect at once.
 
         From 1.1 on they are stored in a znode (KIP-226). All settings are accepted, although in
         Kafka some only take effect after a restart.
         """
         is_stored = self.cluster.profile.has("dynamic_broker_config")
-        if wanted.broker is not None:
-            needs_broker(self.cluster, wanted.broker)
+        if statement.broker is not None:
+            needs_broker(self.cluster, statement.broker)
         elif not is_stored:
             since = self.cluster.profile.first_with("dynamic_broker_config")
             raise RefusedError(
                 "INVALID_REQUEST", f"Values for all brokers can be set since {since} (KIP-226)."
             )
-        settings, config = self.cluster.settings, _written(wanted.config)
-        before = {} if wanted.broker is None else settings.brokers.get(wanted.broker, {})
+        settings, config = self.cluster.settings, _written(statement.config)
+        before = {} if statement.broker is None else settings.brokers.get(statement.broker, {})
         merged = {k: v for k, v in {**before, **config}.items() if v}
         try:
             resolve(
@@ -204,27 +204,31 @@ class Admin:
             )
         except ConfigError as error:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
-        if wanted.broker is None or is_stored:
-            name = znodes.ALL_BROKERS if wanted.broker is None else str(wanted.broker)
-            self._merge_config(znodes.broker_config_path(wanted.broker), config)
+        if statement.broker is None or is_stored:
+            name = znodes.ALL_BROKERS if statement.broker is None else str(statement.broker)
+            self._merge_config(znodes.broker_config_path(statement.broker), config)
             self._notify_change("brokers", name)
             return
-        settings.brokers[wanted.broker] = merged
+        settings.brokers[statement.broker] = merged
         self.cluster.configuration.changed()
         for key, value in config.items():
-            self.cluster.kernel.emit(events.ConfigChanged, "broker", str(wanted.broker), key, value)
+            self.cluster.kernel.emit(
+                events.ConfigChanged, "broker", str(statement.broker), key, value
+            )
 
-    def delete_topic(self, wanted: inputs.DeleteTopic) -> Outcome:
+    def delete_topic(self, statement: inputs.DeleteTopic) -> Outcome:
         """Write /admin/delete_topics/T; the controller deletes the topic.
 
         If its configuration disables that, the outcome says so, as kafka-topics warns.
         """
-        needs_topic(self.cluster, wanted.topic)
+        needs_topic(self.cluster, statement.topic)
         try:
-            self.zookeeper.create(self.environment, 0, znodes.delete_topic_path(wanted.topic), None)
+            self.zookeeper.create(
+                self.environment, 0, znodes.delete_topic_path(statement.topic), None
+            )
         except errors.NodeExistsError:
             raise RefusedError(
-                "NodeExistsError", f"Topic {wanted.topic} is already being deleted."
+                "NodeExistsError", f"Topic {statement.topic} is already being deleted."
             ) from None
         controller = self.cluster.controller_id()
         if controller is None or self._deletes_topics(controller):
@@ -247,9 +251,9 @@ class Admin:
 
     # ---- elections
 
-    def elect_preferred(self, wanted: inputs.ElectPreferred) -> None:
+    def elect_preferred(self, statement: inputs.ElectPreferred) -> None:
         """Write /admin/preferred_replica_election."""
-        chosen = wanted.partitions or self._all_partitions()
+        chosen = statement.partitions or self._all_partitions()
         for tp in chosen:
             needs_partition(self.cluster, tp)
         try:
@@ -268,58 +272,58 @@ class Admin:
             partitions += [f"{topic}-{number}" for number in (known.replicas if known else ())]
         return partitions
 
-    def elect_unclean(self, wanted: inputs.ElectUnclean) -> int:
+    def elect_unclean(self, statement: inputs.ElectUnclean) -> int:
         """Ask the controller for an unclean leader election (ElectLeaders, 2.4+; KIP-460).
 
         Returns the job.
         """
-        needs_partition(self.cluster, wanted.tp)
+        needs_partition(self.cluster, statement.tp)
         hint = "; set unclean.leader.election.enable=true"
         needs(self.cluster.profile, "elect_leaders", "Unclean elections on demand exist", hint)
-        request = ElectLeadersRequest([wanted.tp])
-        return self.cluster.clients.admin.call(request, wanted.tp)
+        request = ElectLeadersRequest([statement.tp])
+        return self.cluster.clients.admin.call(request, statement.tp)
 
-    def reassign(self, wanted: inputs.Reassign) -> None:
+    def reassign(self, statement: inputs.Reassign) -> None:
         """Write /admin/reassign_partitions; the controller moves the replicas."""
-        needs_partition(self.cluster, wanted.tp)
-        self._check_lists([wanted.replicas])
+        needs_partition(self.cluster, statement.tp)
+        self._check_lists([statement.replicas])
         try:
-            data = znodes.moves_json([(wanted.tp, wanted.replicas)])
+            data = znodes.moves_json([(statement.tp, statement.replicas)])
             self.zookeeper.create(self.environment, 0, znodes.REASSIGN_PARTITIONS, data)
         except errors.NodeExistsError:
             raise RefusedError(
                 "NodeExistsError", "A reassignment is already in progress; wait until it has ended."
             ) from None
 
-    def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> int:
+    def cancel_reassignment(self, statement: inputs.CancelReassignment) -> int:
         """Ask the controller to cancel a reassignment (AlterPartitionReassignments, 2.4+).
 
         Returns the job.
         """
-        needs_partition(self.cluster, wanted.tp)
+        needs_partition(self.cluster, statement.tp)
         needs(self.cluster.profile, "cancel_reassignment", "Reassignments can be cancelled")
-        request = AlterPartitionReassignmentsRequest({wanted.tp: None})
-        return self.cluster.clients.admin.call(request, wanted.tp)
+        request = AlterPartitionReassignmentsRequest({statement.tp: None})
+        return self.cluster.clients.admin.call(request, statement.tp)
 
     # ---- clients
 
-    def check_produce(self, wanted: inputs.Produce) -> None:
+    def check_produce(self, statement: inputs.Produce) -> None:
         """Reject an invalid `produce` statement."""
-        transaction = self._transaction(wanted.producer)
-        if transaction is not None and transaction.is_open and not wanted.transactional:
+        transaction = self._transaction(statement.producer)
+        if transaction is not None and transaction.is_open and not statement.transactional:
             raise RefusedError(
                 INVALID_STATE,
-                f"Producer {wanted.producer} is in a transaction: use 'transaction produce', or"
+                f"Producer {statement.producer} is in a transaction: use 'transaction produce', or"
                 " another --producer.",
             )
-        if not wanted.count and self.cluster.profile.has("produce_needs_batch"):
+        if not statement.count and self.cluster.profile.has("produce_needs_batch"):
             raise RefusedError(
                 "INVALID_RECORD",
                 "From 0.11 on a request without records is refused: give --count 1 or more.",
             )
-        if wanted.idempotent:
+        if statement.idempotent:
             needs(self.cluster.profile, "idempotence", "Idempotent producers exist")
-            conflict = idempotence_conflict(self.cluster.profile, wanted)
+            conflict = idempotence_conflict(self.cluster.profile, statement)
             if conflict is not None:
                 raise RefusedError("INVALID_CONFIG", conflict)
 
@@ -327,14 +331,14 @@ class Admin:
         producer = self.cluster.clients.state.producers.get(name)
         return None if producer is None else producer.transaction
 
-    def check_begin(self, wanted: inputs.BeginTransaction) -> None:
+    def check_begin(self, statement: inputs.BeginTransaction) -> None:
         """Reject a `transaction begin` by a producer that is in a transaction."""
         needs(self.cluster.profile, "idempotence", "Transactions exist")
-        transaction = self._transaction(wanted.producer)
+        transaction = self._transaction(statement.producer)
         if transaction is not None and transaction.is_open:
             raise RefusedError(
                 INVALID_STATE,
-                f"Producer {wanted.producer} is in a transaction: commit or abort it first.",
+                f"Producer {statement.producer} is in a transaction: commit or abort it first.",
             )
 
     def check_in_transaction(self, name: str) -> None:
@@ -348,32 +352,32 @@ class Admin:
                 f" --producer {name}').",
             )
 
-    def check_consume(self, wanted: inputs.Consume) -> None:
+    def check_consume(self, statement: inputs.Consume) -> None:
         """Reject an invalid `consume` statement."""
         profile = self.cluster.profile
-        if wanted.rack:
+        if statement.rack:
             needs(profile, "fetch_from_followers", "Consumers name racks")
-        if wanted.isolation == "read_committed":
+        if statement.isolation == "read_committed":
             needs(profile, "idempotence", "Transactions exist")
-        if wanted.from_timestamp_us is not None:
+        if statement.from_timestamp_us is not None:
             needs(profile, "offsets_for_times", "Consumers find offsets by timestamp")
-        if wanted.group is not None:
+        if statement.group is not None:
             needs(profile, "consumer_groups", "Consumer groups exist")
-            if wanted.protocol == CONSUMER:
+            if statement.protocol == CONSUMER:
                 needs(profile, "consumer_group_protocol", "The protocol `consumer` exists")
-            if wanted.protocol == SHARE:
+            if statement.protocol == SHARE:
                 needs(profile, "share_groups", "Share groups exist")
-            if wanted.assignor == COOPERATIVE:
+            if statement.assignor == COOPERATIVE:
                 needs(profile, "cooperative_rebalance", "The cooperative-sticky assignor exists")
 
     # ---- ZooKeeper
 
-    def expire_session(self, wanted: inputs.ExpireSession) -> None:
+    def expire_session(self, statement: inputs.ExpireSession) -> None:
         """Expire a broker's session, or the zkCli session (``CLIENTS``), at once."""
-        session = self.zookeeper.session_of(wanted.broker)
+        session = self.zookeeper.session_of(statement.broker)
         if session is None:
             names = {CLIENTS: "The clients' host", ZOOKEEPER: "ZooKeeper itself"}
-            host = names.get(wanted.broker, f"Broker {wanted.broker}")
+            host = names.get(statement.broker, f"Broker {statement.broker}")
             raise RefusedError("SessionExpiredError", f"{host} has no ZooKeeper session.")
         self.zookeeper.expire_session(self.environment.of(ZOOKEEPER), session)
 
@@ -390,26 +394,28 @@ class Admin:
             )
         return session
 
-    def zk_command(self, wanted: inputs.ZkCommand) -> Outcome:
+    def zk_command(self, statement: inputs.ZkCommand) -> Outcome:
         """Execute a zkCli command; ZooKeeper's errors are results."""
         try:
-            return self._zk(wanted)
+            return self._zk(statement)
         except errors.ZooKeeperError as error:
             return Outcome(error.name, str(error), zkcli.error_text(error), error.name)
 
-    def _zk(self, wanted: inputs.ZkCommand) -> Outcome:
-        zookeeper, environment, path = self.zookeeper, self.environment, wanted.path
-        zone = zkcli.Zone(wanted.zone, wanted.utc_offset_s, self.cluster.state.kernel.started_ms)
-        match wanted.command:
+    def _zk(self, statement: inputs.ZkCommand) -> Outcome:
+        zookeeper, environment, path = self.zookeeper, self.environment, statement.path
+        zone = zkcli.Zone(
+            statement.zone, statement.utc_offset_s, self.cluster.state.kernel.started_ms
+        )
+        match statement.command:
             case "ls":
-                names = zkcli.list_result(zookeeper, path, recursive=wanted.recursive)
-                if wanted.recursive:
+                names = zkcli.list_result(zookeeper, path, recursive=statement.recursive)
+                if statement.recursive:
                     return Outcome(output="\n".join(names), result=names)
                 printed = zkcli.listed(zookeeper, self.cluster.profile, path)
                 return Outcome(output=zkcli.list_text(printed), result=names)
             case "get":
                 node = zookeeper.get(path)
-                with_stat = wanted.with_stat or not self.cluster.profile.has("zkcli_of_3_5")
+                with_stat = statement.with_stat or not self.cluster.profile.has("zkcli_of_3_5")
                 text = zkcli.get_text(node, with_stat=with_stat, zone=zone)
                 return Outcome(output=text, result=zkcli.node_result(node, zone.started_ms))
             case "stat":
@@ -419,20 +425,20 @@ class Admin:
             case "create":
                 made = zookeeper.create(
                     environment,
-                    self._own_session() if wanted.ephemeral else 0,
+                    self._own_session() if statement.ephemeral else 0,
                     path,
-                    wanted.data,
-                    ephemeral=wanted.ephemeral,
-                    sequential=wanted.sequential,
+                    statement.data,
+                    ephemeral=statement.ephemeral,
+                    sequential=statement.sequential,
                 )
                 return Outcome(output=f"Created {made}", result=made)
             case "set":
-                version = zookeeper.set_data(environment, path, wanted.data, wanted.version)
+                version = zookeeper.set_data(environment, path, statement.data, statement.version)
                 is_silent = self.cluster.profile.has("zkcli_of_3_5")
                 text = "" if is_silent else zkcli.stat_text(zookeeper.get(path).stat(), zone)
                 return Outcome(output=text, result=version)
             case "delete":
-                zookeeper.delete(environment, path, wanted.version)
+                zookeeper.delete(environment, path, statement.version)
                 return Outcome(output="")
             case "watches":
                 return self._watches(path)

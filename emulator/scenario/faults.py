@@ -43,11 +43,11 @@ class Processes:
         self.network = cluster.network
 
     def statements(self) -> dict[type, Callable[[Any], Any]]:
-        """Return the methods that execute an input, by its type: that of their ``wanted``."""
+        """Return the methods that execute an input, by its type: that of their ``statement``."""
         return {
-            method.__annotations__["wanted"]: getattr(self, name)
+            method.__annotations__["statement"]: getattr(self, name)
             for name, method in vars(Processes).items()
-            if "wanted" in getattr(method, "__annotations__", ())
+            if "statement" in getattr(method, "__annotations__", ())
         }
 
     # ---- lookup
@@ -97,44 +97,44 @@ class Processes:
 
     # ---- processes
 
-    def crash(self, wanted: inputs.CrashBroker) -> None:
+    def crash(self, statement: inputs.CrashBroker) -> None:
         """Kill the process; a power loss also loses its unflushed data."""
-        broker = self.up(wanted.broker)
+        broker = self.up(statement.broker)
         broker.end_process("crashed")
-        if wanted.lose_unflushed:
+        if statement.lose_unflushed:
             for replica in broker.state.replicas.values():
                 broker.core.replicas.do(replica, LoseTail(replica.log.flushed, POWER_LOSS))
 
-    def stop(self, wanted: inputs.StopBroker) -> None:
+    def stop(self, statement: inputs.StopBroker) -> None:
         """Start a controlled shutdown."""
-        broker = self.up(wanted.broker)
+        broker = self.up(statement.broker)
         if self.kernel.state.hosts[broker.id].frozen:
             raise RefusedError(
                 "BROKER_NOT_AVAILABLE", f"Broker {broker.id} is frozen: thaw it first, or crash it."
             )
         broker.stop()
 
-    def start(self, wanted: inputs.StartBroker) -> None:
+    def start(self, statement: inputs.StartBroker) -> None:
         """Start a process that is down."""
-        broker = self.broker(wanted.broker)
+        broker = self.broker(statement.broker)
         if broker.state.state not in DOWN:
             state = self.cluster.broker_state(broker.id)
             raise RefusedError("NONE", f"Broker {broker.id} is already {state}.")
-        if wanted.clean:
+        if statement.clean:
             broker.replace_disk()
         broker.start()
 
-    def freeze(self, wanted: inputs.FreezeBroker) -> None:
+    def freeze(self, statement: inputs.FreezeBroker) -> None:
         """Freeze the process until it is thawed."""
-        broker = self.up(wanted.broker)
+        broker = self.up(statement.broker)
         if self.kernel.state.hosts[broker.id].frozen:
             raise RefusedError("NONE", f"Broker {broker.id} is already frozen.")
         self.kernel.freeze_host(broker.id)
         self.kernel.emit(events.BrokerStateChanged, broker.id, "frozen")
 
-    def thaw(self, wanted: inputs.ThawBroker) -> None:
+    def thaw(self, statement: inputs.ThawBroker) -> None:
         """Thaw a frozen process."""
-        broker = self.up(wanted.broker)
+        broker = self.up(statement.broker)
         if not self.kernel.state.hosts[broker.id].frozen:
             raise RefusedError("NONE", f"Broker {broker.id} is not frozen.")
         self.kernel.emit(events.BrokerStateChanged, broker.id, broker.state.state)
@@ -180,12 +180,12 @@ class Processes:
             running = [number for number in running if number != active]
         return min(running, default=-1)
 
-    def change_controller(self, wanted: inputs.ChangeController) -> list[int]:
+    def change_controller(self, statement: inputs.ChangeController) -> list[int]:
         """Crash, stop, start, freeze or thaw controllers; return their ids."""
-        chosen = self.controllers(wanted.which)
+        chosen = self.controllers(statement.which)
         for controller in chosen:
-            self._check_controller(controller, wanted.action)
-            match wanted.action:
+            self._check_controller(controller, statement.action)
+            match statement.action:
                 case "start":
                     controller.start()
                 case "crash":
@@ -217,36 +217,38 @@ class Processes:
         elif action == "thaw" and not frozen:
             raise RefusedError("NONE", f"{name} is not frozen.")
 
-    def pause_replica(self, wanted: inputs.PauseReplica) -> None:
+    def pause_replica(self, statement: inputs.PauseReplica) -> None:
         """Pause a follower's fetching of a partition."""
-        broker = self.up(wanted.broker)
-        replica = self._replica(broker, wanted.tp)
+        broker = self.up(statement.broker)
+        replica = self._replica(broker, statement.tp)
         if not replica.paused:
             replica.paused = True
-            broker.core.fetchers.remove(wanted.tp)
-            self.kernel.emit(events.ReplicaFetchPaused, wanted.tp, broker.id, True)
+            broker.core.fetchers.remove(statement.tp)
+            self.kernel.emit(events.ReplicaFetchPaused, statement.tp, broker.id, True)
 
-    def resume_replica(self, wanted: inputs.ResumeReplica) -> None:
+    def resume_replica(self, statement: inputs.ResumeReplica) -> None:
         """Resume a follower's fetching."""
-        broker = self.up(wanted.broker)
-        replica = self._replica(broker, wanted.tp)
+        broker = self.up(statement.broker)
+        replica = self._replica(broker, statement.tp)
         if replica.paused:
             replica.paused = False
-            self.kernel.emit(events.ReplicaFetchPaused, wanted.tp, broker.id, False)
+            self.kernel.emit(events.ReplicaFetchPaused, statement.tp, broker.id, False)
             if replica.role == FOLLOWER and replica.leader >= 0:
                 broker.core.fetchers.begin(replica)
 
-    def tick(self, wanted: inputs.Tick) -> None:
+    def tick(self, statement: inputs.Tick) -> None:
         """Run a periodic task now."""
         chosen = (
-            self.cluster.brokers.values() if wanted.broker is None else [self.up(wanted.broker)]
+            self.cluster.brokers.values()
+            if statement.broker is None
+            else [self.up(statement.broker)]
         )
         for broker in chosen:
             if broker.state.state in DOWN or self.kernel.state.hosts[broker.id].frozen:
                 continue
-            if wanted.task == "isr":
+            if statement.task == "isr":
                 broker.core.isr.expire()
-            elif wanted.task == "checkpoint":
+            elif statement.task == "checkpoint":
                 broker.core.replicas.checkpoint_high_watermarks()
                 broker.core.replicas.checkpoint_recovery_points()
             elif self.cluster.kraft is None:  # else leaders are rebalanced by no broker
@@ -265,24 +267,24 @@ class Processes:
         pair = (source, destination)
         return [pair] if one_way else [pair, (destination, source)]
 
-    def cut(self, wanted: inputs.CutLink) -> None:
+    def cut(self, statement: inputs.CutLink) -> None:
         """Partition a link."""
-        for pair in self._both(wanted.source, wanted.destination, wanted.one_way):
+        for pair in self._both(statement.source, statement.destination, statement.one_way):
             self.network.change(*pair, cut=True)
 
-    def delay(self, wanted: inputs.DelayLink) -> None:
+    def delay(self, statement: inputs.DelayLink) -> None:
         """Delay the messages of a link."""
-        for pair in self._both(wanted.source, wanted.destination, wanted.one_way):
-            self.network.change(*pair, delay_us=wanted.delay_us)
+        for pair in self._both(statement.source, statement.destination, statement.one_way):
+            self.network.change(*pair, delay_us=statement.delay_us)
 
-    def drop(self, wanted: inputs.DropOnLink) -> None:
+    def drop(self, statement: inputs.DropOnLink) -> None:
         """Drop messages of a link."""
-        for pair in self._both(wanted.source, wanted.destination, wanted.one_way):
-            self.network.change(*pair, drop_percent=wanted.percent)
+        for pair in self._both(statement.source, statement.destination, statement.one_way):
+            self.network.change(*pair, drop_percent=statement.percent)
 
-    def isolate(self, wanted: inputs.IsolateBroker) -> None:
+    def isolate(self, statement: inputs.IsolateBroker) -> None:
         """Partition a broker from all other brokers and from ZooKeeper."""
-        number = wanted.broker
+        number = statement.broker
         needs_member(self.cluster, number)
         above = self.cluster.controllers or (ZOOKEEPER,)
         for other in (*self.cluster.brokers, *above):
@@ -290,26 +292,26 @@ class Processes:
                 self.network.change(number, other, cut=True)
                 self.network.change(other, number, cut=True)
 
-    def heal(self, wanted: inputs.HealLinks) -> None:
+    def heal(self, statement: inputs.HealLinks) -> None:
         """Remove the faults of one link, or of all links."""
-        if wanted.source is None or wanted.destination is None:
+        if statement.source is None or statement.destination is None:
             for pair in list(self.network.state.links):
                 self.network.heal(*pair)
         else:
-            for pair in self._both(wanted.source, wanted.destination, wanted.one_way):
+            for pair in self._both(statement.source, statement.destination, statement.one_way):
                 self.network.heal(*pair)
 
-    def hold(self, wanted: inputs.HoldMessages) -> None:
+    def hold(self, statement: inputs.HoldMessages) -> None:
         """Hold messages back."""
-        self._both(wanted.source, wanted.destination, one_way=True)
-        request = (wanted.api or "").removesuffix("Request").removesuffix("Response")
+        self._both(statement.source, statement.destination, one_way=True)
+        request = (statement.api or "").removesuffix("Request").removesuffix("Response")
         if request in BROUGHT_BY:
             needs(self.cluster.profile, BROUGHT_BY[request], f"{request} exists")
-        self.network.hold(wanted.source, wanted.destination, wanted.api)
+        self.network.hold(statement.source, statement.destination, statement.api)
 
-    def release(self, wanted: inputs.ReleaseMessages) -> None:
+    def release(self, statement: inputs.ReleaseMessages) -> None:
         """Release held messages."""
-        self._both(wanted.source, wanted.destination, one_way=True)
+        self._both(statement.source, statement.destination, one_way=True)
         self.network.release(
-            wanted.source, wanted.destination, wanted.count, wanted.lose, wanted.api
+            statement.source, statement.destination, statement.count, statement.lose, statement.api
         )

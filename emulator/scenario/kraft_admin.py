@@ -54,15 +54,15 @@ class KRaftAdmin:
 
     # ---- topics
 
-    def create_topic(self, wanted: inputs.CreateTopic) -> int:
+    def create_topic(self, statement: inputs.CreateTopic) -> int:
         """Create a topic; with Kafka's policy the controller places the replicas."""
-        lists = wanted.assignment
-        if not lists and wanted.policy == "seed":
-            lists = self._assigned(wanted.partitions, wanted.replication_factor, 0)
+        lists = statement.assignment
+        if not lists and statement.policy == "seed":
+            lists = self._assigned(statement.partitions, statement.replication_factor, 0)
         assigned = dict(enumerate(lists))
-        numbers = (wanted.partitions, wanted.replication_factor)
-        topic = NewTopic(*numbers, assigned, dict(wanted.config))
-        return self._ask(CreateTopicsRequest({wanted.topic: topic}, TIMEOUT_US))
+        numbers = (statement.partitions, statement.replication_factor)
+        topic = NewTopic(*numbers, assigned, dict(statement.config))
+        return self._ask(CreateTopicsRequest({statement.topic: topic}, TIMEOUT_US))
 
     def _assigned(self, partitions: int, factor: int, first: int) -> list[list[int]]:
         try:
@@ -70,35 +70,35 @@ class KRaftAdmin:
         except assignment.AssignmentError as error:
             raise RefusedError(error.error_name, str(error)) from None
 
-    def add_partitions(self, wanted: inputs.AddPartitions) -> int:
+    def add_partitions(self, statement: inputs.AddPartitions) -> int:
         """Add partitions; their replicas continue the pattern of a new topic's."""
-        lists = wanted.assignment
-        topic = self._topic(wanted.topic)
+        lists = statement.assignment
+        topic = self._topic(statement.topic)
         if not lists and topic is not None:
             have = len(topic.partitions)
             factor = len(topic.partitions[0].replicas)
-            new = wanted.partitions - have
+            new = statement.partitions - have
             lists = self._assigned(new, factor, have) if new > 0 else []
         return self._ask(
-            CreatePartitionsRequest({wanted.topic: (wanted.partitions, lists)}, TIMEOUT_US)
+            CreatePartitionsRequest({statement.topic: (statement.partitions, lists)}, TIMEOUT_US)
         )
 
-    def configure_topic(self, wanted: inputs.ConfigureTopic) -> int:
+    def configure_topic(self, statement: inputs.ConfigureTopic) -> int:
         """Set a topic's configuration values."""
-        return self._configure(TOPIC_RESOURCE, wanted.topic, wanted.config)
+        return self._configure(TOPIC_RESOURCE, statement.topic, statement.config)
 
-    def configure_broker(self, wanted: inputs.ConfigureBroker) -> int:
+    def configure_broker(self, statement: inputs.ConfigureBroker) -> int:
         """Set a broker's configuration values, or the cluster-wide defaults."""
-        name = "" if wanted.broker is None else str(wanted.broker)
-        return self._configure(BROKER_RESOURCE, name, wanted.config)
+        name = "" if statement.broker is None else str(statement.broker)
+        return self._configure(BROKER_RESOURCE, name, statement.config)
 
     def _configure(self, resource_type: int, name: str, config: Mapping[str, str | None]) -> int:
         return self._ask(IncrementalAlterConfigsRequest(resource_type, name, dict(config)))
 
-    def delete_topic(self, wanted: inputs.DeleteTopic) -> int:
-        return self._ask(DeleteTopicsRequest([wanted.topic], TIMEOUT_US))
+    def delete_topic(self, statement: inputs.DeleteTopic) -> int:
+        return self._ask(DeleteTopicsRequest([statement.topic], TIMEOUT_US))
 
-    def describe_topic(self, wanted: inputs.DescribeTopic) -> Outcome:
+    def describe_topic(self, statement: inputs.DescribeTopic) -> Outcome:
         """Request a topic's ELRs as known to a live broker (DescribeTopicPartitions, KIP-966)."""
         cluster = self.cluster
         if cluster.kraft is None:
@@ -107,7 +107,7 @@ class KRaftAdmin:
             )
         broker = next(self._working_brokers(), None)
         member = None if broker is None else cluster.kraft_membership(broker)
-        topic = None if member is None else member.image.topic(wanted.topic)
+        topic = None if member is None else member.image.topic(statement.topic)
         if topic is None:
             return Outcome(output="no broker knows it")
         elrs = {
@@ -125,46 +125,46 @@ class KRaftAdmin:
 
     # ---- partitions
 
-    def elect_preferred(self, wanted: inputs.ElectPreferred) -> int:
-        return self._ask(ElectLeadersRequest(wanted.partitions, unclean=False))
+    def elect_preferred(self, statement: inputs.ElectPreferred) -> int:
+        return self._ask(ElectLeadersRequest(statement.partitions, unclean=False))
 
-    def elect_unclean(self, wanted: inputs.ElectUnclean) -> int:
+    def elect_unclean(self, statement: inputs.ElectUnclean) -> int:
         """Elect a leader outside the ISR."""
-        return self._ask(ElectLeadersRequest([wanted.tp]))
+        return self._ask(ElectLeadersRequest([statement.tp]))
 
-    def reassign(self, wanted: inputs.Reassign) -> int:
-        return self._ask(AlterPartitionReassignmentsRequest({wanted.tp: wanted.replicas}))
+    def reassign(self, statement: inputs.Reassign) -> int:
+        return self._ask(AlterPartitionReassignmentsRequest({statement.tp: statement.replicas}))
 
-    def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> int:
-        return self._ask(AlterPartitionReassignmentsRequest({wanted.tp: None}))
+    def cancel_reassignment(self, statement: inputs.CancelReassignment) -> int:
+        return self._ask(AlterPartitionReassignmentsRequest({statement.tp: None}))
 
-    def alter_partition(self, wanted: inputs.AlterPartition) -> int:
+    def alter_partition(self, statement: inputs.AlterPartition) -> int:
         """Send the active controller a leader's request, with epochs that may be wrong."""
         kraft = self.cluster.kraft
         if kraft is None:
             raise RefusedError("UNSUPPORTED_VERSION", "alterpartition works only in KRaft mode.")
-        needs_partition(self.cluster, wanted.tp)
+        needs_partition(self.cluster, statement.tp)
         controller = self.cluster.active_controller()
         if controller is None:
             raise RefusedError("NOT_CONTROLLER", "The quorum has no leader.")
         image = kraft.committed.image
-        topic, _, number = wanted.tp.rpartition("-")
+        topic, _, number = statement.tp.rpartition("-")
         partition = image.partition(topic, int(number))
         assert partition is not None
         epochs = {number: registration.epoch for number, registration in image.brokers.items()}
-        differences = wanted.isr_epochs
+        differences = statement.isr_epochs
         item = AlterIsrItem(
-            partition.leader_epoch + wanted.leader_epoch,
-            wanted.isr,
-            partition.partition_epoch + wanted.partition_epoch,
-            [epochs.get(b, -1) + differences[b] if b in differences else -1 for b in wanted.isr],
+            partition.leader_epoch + statement.leader_epoch,
+            statement.isr,
+            partition.partition_epoch + statement.partition_epoch,
+            [epochs.get(b, -1) + differences[b] if b in differences else -1 for b in statement.isr],
         )
-        broker_epoch = epochs.get(wanted.broker, -1) + wanted.broker_epoch
-        request = AlterPartitionRequest(wanted.broker, broker_epoch, {wanted.tp: item})
+        broker_epoch = epochs.get(statement.broker, -1) + statement.broker_epoch
+        request = AlterPartitionRequest(statement.broker, broker_epoch, {statement.tp: item})
         return self._ask(request, controller)
 
     # ---- ZooKeeper
 
-    def refuse(self, _wanted: inputs.ZkCommand | inputs.ExpireSession) -> Outcome:
+    def refuse(self, _statement: inputs.ZkCommand | inputs.ExpireSession) -> Outcome:
         """Reject a ZooKeeper statement."""
         raise RefusedError("UNSUPPORTED_VERSION", NO_ZOOKEEPER)

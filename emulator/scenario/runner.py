@@ -199,18 +199,18 @@ class Runner:
         self.cluster.look()
         return ticket
 
-    def _take(self, wanted: inputs.Input) -> None:
+    def _take(self, statement: inputs.Input) -> None:
         """Submit an external client's input, which neither starts nor completes a statement."""
         external = self.cluster.clients.external
-        match wanted:
+        match statement:
             case inputs.ReceiveRequest(connection=connection, frame=frame):
                 external.receive(connection, frame)
             case inputs.OpenConnection():
-                external.open(wanted)
+                external.open(statement)
             case inputs.CloseConnection(connection=connection, reason=reason):
                 external.close(connection, reason or "closed by the client")
             case inputs.AdvertiseListeners():
-                external.advertise(wanted)
+                external.advertise(statement)
         self.kernel.cause = 0
         self._look()
         self.cluster.look()
@@ -388,109 +388,109 @@ class Runner:
 
     def _forwarded(self, ask: Callable[[Any], int]) -> Begin:
         """Start a statement with a request whose response is the statement's result."""
-        return lambda wanted: AdminResponded(NEVER_US, ask(wanted))
+        return lambda statement: AdminResponded(NEVER_US, ask(statement))
 
-    def _change_controller(self, wanted: inputs.ChangeController) -> Begun:
-        chosen = self.processes.change_controller(wanted)
+    def _change_controller(self, statement: inputs.ChangeController) -> Begun:
+        chosen = self.processes.change_controller(statement)
         limit_us = self.now_us + OPERATION_LIMIT_US
-        if wanted.action == "start" and wanted.wait:
+        if statement.action == "start" and statement.wait:
             return ControllerActive(limit_us)
-        if wanted.action == "stop" and chosen:
+        if statement.action == "stop" and chosen:
             return ControllerStopped(limit_us, chosen[0])
         return None
 
-    def _mark(self, wanted: inputs.Mark) -> None:
-        self.kernel.emit(events.BookmarkSet, wanted.name, wanted.note)
+    def _mark(self, statement: inputs.Mark) -> None:
+        self.kernel.emit(events.BookmarkSet, statement.name, statement.note)
 
-    def _inject(self, wanted: inputs.InjectError) -> None:
+    def _inject(self, statement: inputs.InjectError) -> None:
         external = self.cluster.clients.external
-        if wanted.name in external.state.faults:
-            raise RefusedError("INVALID_REQUEST", f"There is a fault {wanted.name} already.")
-        external.inject(wanted)
+        if statement.name in external.state.faults:
+            raise RefusedError("INVALID_REQUEST", f"There is a fault {statement.name} already.")
+        external.inject(statement)
 
-    def _expect(self, wanted: inputs.Expect) -> Outcome:
-        failure = conditions.first_failure(self.cluster, wanted.clauses)
+    def _expect(self, statement: inputs.Expect) -> Outcome:
+        failure = conditions.first_failure(self.cluster, statement.clauses)
         if failure is None:
             return Outcome(passed=True)
         clause, actual = failure
         message = f"{clause.text}: {actually(self.cluster, clause, actual)}"
         return Outcome(message=message, passed=False, actual=actual)
 
-    def _expect_error(self, wanted: inputs.ExpectError) -> Outcome:
+    def _expect_error(self, statement: inputs.ExpectError) -> Outcome:
         last = self.state.last_error
-        passed = wanted.error == last
+        passed = statement.error == last
         message = "" if passed else f"the last statement ended in {last}"
         return Outcome(message=message, passed=passed, actual=last)
 
-    def _expect_events(self, wanted: inputs.ExpectEvents) -> Outcome:
+    def _expect_events(self, statement: inputs.ExpectEvents) -> Outcome:
         """Return the caller's verdict, since a cluster keeps no history."""
-        if wanted.passed is None:
+        if statement.passed is None:
             raise RefusedError("INVALID_REQUEST", "Past events are not available here.")
-        message = "" if wanted.passed else wanted.actual
-        return Outcome(message=message, passed=wanted.passed, actual=wanted.actual)
+        message = "" if statement.passed else statement.actual
+        return Outcome(message=message, passed=statement.passed, actual=statement.actual)
 
-    def _stop(self, wanted: inputs.StopBroker) -> Begun:
-        self.processes.stop(wanted)
-        if not wanted.wait:
+    def _stop(self, statement: inputs.StopBroker) -> Begun:
+        self.processes.stop(statement)
+        if not statement.wait:
             return None
-        return BrokerStopped(self.now_us + OPERATION_LIMIT_US, wanted.broker)
+        return BrokerStopped(self.now_us + OPERATION_LIMIT_US, statement.broker)
 
-    def _start(self, wanted: inputs.StartBroker) -> Begun:
-        self.processes.start(wanted)
-        if not wanted.wait:
+    def _start(self, statement: inputs.StartBroker) -> Begun:
+        self.processes.start(statement)
+        if not statement.wait:
             return None
-        return BrokerRegistered(self.now_us + OPERATION_LIMIT_US, wanted.broker)
+        return BrokerRegistered(self.now_us + OPERATION_LIMIT_US, statement.broker)
 
     def _ask_controller(self, ask: Callable[[Any], int]) -> Begin:
         """Start a statement with a request to the controller; the response completes it."""
-        return lambda wanted: ControllerAsked(NEVER_US, ask(wanted), wanted.tp)
+        return lambda statement: ControllerAsked(NEVER_US, ask(statement), statement.tp)
 
-    def _produce(self, wanted: inputs.Produce) -> Begun:
-        self.admin.check_produce(wanted)
-        job = self.cluster.clients.producers.start(wanted)
-        return None if wanted.background else JobFinished(NEVER_US, job)
+    def _produce(self, statement: inputs.Produce) -> Begun:
+        self.admin.check_produce(statement)
+        job = self.cluster.clients.producers.start(statement)
+        return None if statement.background else JobFinished(NEVER_US, job)
 
-    def _begin_transaction(self, wanted: inputs.BeginTransaction) -> JobFinished:
-        self.admin.check_begin(wanted)
+    def _begin_transaction(self, statement: inputs.BeginTransaction) -> JobFinished:
+        self.admin.check_begin(statement)
         producers = self.cluster.clients.producers
-        producer = producers.named(wanted.producer)
-        return JobFinished(NEVER_US, producers.transactions.begin(producer, wanted))
+        producer = producers.named(statement.producer)
+        return JobFinished(NEVER_US, producers.transactions.begin(producer, statement))
 
-    def _produce_in_transaction(self, wanted: inputs.ProduceInTransaction) -> Begun:
-        self.admin.check_in_transaction(wanted.producer)
-        given = {name: getattr(wanted, name) for name in wanted.__struct_fields__}
+    def _produce_in_transaction(self, statement: inputs.ProduceInTransaction) -> Begun:
+        self.admin.check_in_transaction(statement.producer)
+        given = {name: getattr(statement, name) for name in statement.__struct_fields__}
         return self._produce(inputs.Produce(**given, idempotent=True, transactional=True))
 
     def _end_transaction(
-        self, wanted: inputs.CommitTransaction | inputs.AbortTransaction
+        self, statement: inputs.CommitTransaction | inputs.AbortTransaction
     ) -> JobFinished:
-        self.admin.check_in_transaction(wanted.producer)
+        self.admin.check_in_transaction(statement.producer)
         producers = self.cluster.clients.producers
-        producer = producers.named(wanted.producer)
-        commit = isinstance(wanted, inputs.CommitTransaction)
+        producer = producers.named(statement.producer)
+        commit = isinstance(statement, inputs.CommitTransaction)
         return JobFinished(NEVER_US, producers.transactions.end(producer, commit=commit))
 
-    def _consume(self, wanted: inputs.Consume) -> JobFinished:
-        self.admin.check_consume(wanted)
-        return JobFinished(NEVER_US, self.cluster.clients.consumers.start(wanted))
+    def _consume(self, statement: inputs.Consume) -> JobFinished:
+        self.admin.check_consume(statement)
+        return JobFinished(NEVER_US, self.cluster.clients.consumers.start(statement))
 
-    def _fetch(self, wanted: inputs.FetchRound) -> FetchRounds:
-        self.processes.check_fetch(wanted.tp, wanted.broker)
+    def _fetch(self, statement: inputs.FetchRound) -> FetchRounds:
+        self.processes.check_fetch(statement.tp, statement.broker)
         limit_us = self.now_us + OPERATION_LIMIT_US
-        return FetchRounds(limit_us, wanted.tp, wanted.broker, wanted.times)
+        return FetchRounds(limit_us, statement.tp, statement.broker, statement.times)
 
-    def _tick(self, wanted: inputs.Tick) -> TimePassing:
-        self.processes.tick(wanted)
+    def _tick(self, statement: inputs.Tick) -> TimePassing:
+        self.processes.tick(statement)
         return TimePassing(self.now_us + TICK_US)
 
-    def _wait(self, wanted: inputs.Wait) -> TimePassing:
-        return TimePassing(self.now_us + wanted.duration_us)
+    def _wait(self, statement: inputs.Wait) -> TimePassing:
+        return TimePassing(self.now_us + statement.duration_us)
 
-    def _wait_until(self, wanted: inputs.WaitUntil) -> Conditions:
-        return Conditions(self.now_us + wanted.within_us, wanted.clauses)
+    def _wait_until(self, statement: inputs.WaitUntil) -> Conditions:
+        return Conditions(self.now_us + statement.within_us, statement.clauses)
 
-    def _settle(self, wanted: inputs.Settle) -> Quiet:
+    def _settle(self, statement: inputs.Settle) -> Quiet:
         now_us = self.now_us
         limit_us = now_us + SETTLE_LIMIT_US
-        until_us = min(now_us + wanted.quiet_us, limit_us)
-        return Quiet(until_us, now_us, wanted.quiet_us, limit_us)
+        until_us = min(now_us + statement.quiet_us, limit_us)
+        return Quiet(until_us, now_us, statement.quiet_us, limit_us)

@@ -125,8 +125,8 @@ class ForwardingManager:
             for pending in self.state.forwarding.queue
             if pending.source == NOBODY
             and isinstance(pending.message, EnvelopeRequest)
-            and isinstance(pending.message.wanted, CreateTopicsRequest)
-            for topic in pending.message.wanted.topics
+            and isinstance(pending.message.enveloped, CreateTopicsRequest)
+            for topic in pending.message.enveloped.topics
         }
 
     def _refusal(self, message: IncrementalAlterConfigsRequest) -> str:
@@ -165,7 +165,7 @@ class ForwardingManager:
         if pending.source == NOBODY:
             return  # a component that needs the topic requests it again
         assert isinstance(pending.message, EnvelopeRequest)
-        enveloped, request = pending.message.wanted, pending.client_request
+        enveloped, request = pending.message.enveloped, pending.client_request
         error = "REQUEST_TIMED_OUT" if response is None else response.error
         errors = {} if response is None else response.errors
         messages = {} if response is None else response.messages

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from emulator import protocol
 from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
-from emulator.clients.external.ids import split_tp, tp_of, uuid_bytes
+from emulator.clients.external.ids import by_topic, tp_of, uuid_bytes
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
@@ -48,8 +48,8 @@ class CreateTopics:
             topic.name: protocol.NewTopic(
                 topic.num_partitions,
                 topic.replication_factor,
-                {each.partition_index: each.broker_ids for each in topic.assignments},
-                {each.name: each.value or "" for each in topic.configs},
+                {row.partition_index: row.broker_ids for row in topic.assignments},
+                {config.name: config.value or "" for config in topic.configs},
             )
             for topic in request.topics
             if topic.name not in twice
@@ -59,14 +59,14 @@ class CreateTopics:
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each topic."""
-        (found,) = responses
-        assert isinstance(found, protocol.TopicsResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.TopicsResponse)
         assert isinstance(call.message, wire.CreateTopicsRequest)
         rows = self._refused_twice(_named_twice(call.message))
-        for name, error in found.errors.items():
-            made = found.created.get(name) if error == NONE else None
+        for name, error in response.errors.items():
+            made = response.created.get(name) if error == NONE else None
             row = wire.CreatableTopicResult(
-                name, error_code=ERRORS[error].code, error_message=found.messages.get(name)
+                name, error_code=ERRORS[error].code, error_message=response.messages.get(name)
             )
             if made is not None:
                 row = replace(
@@ -77,9 +77,9 @@ class CreateTopics:
                     replication_factor=made.replication_factor,
                     configs=[
                         wire.CreatableTopicConfigs(
-                            each.name, each.value, each.is_read_only, each.source
+                            entry.name, entry.value, entry.is_read_only, entry.source
                         )
-                        for each in made.entries
+                        for entry in made.entries
                     ],
                 )
             rows.append(row)
@@ -103,7 +103,7 @@ class CreateTopics:
 
 def _named_twice(request: wire.CreateTopicsRequest) -> dict[str, int]:
     """How often a request names the topics that it names more than once."""
-    times = Counter(each.name for each in request.topics)
+    times = Counter(topic.name for topic in request.topics)
     return {name: count for name, count in times.items() if count > 1}
 
 
@@ -118,20 +118,20 @@ class DeleteTopics:
         """Delete all topics in one request."""
         request = call.message
         assert isinstance(request, wire.DeleteTopicsRequest)
-        names = [each.name or self.known_ids.name(each.topic_id) for each in request.topics]
+        names = [topic.name or self.known_ids.name(topic.topic_id) for topic in request.topics]
         names += request.topic_names
         timeout_us = request.timeout_ms * US_PER_MS
         return [protocol.DeleteTopicsRequest([name for name in names if name], timeout_us)]
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each topic."""
-        (found,) = responses
-        assert isinstance(found, protocol.TopicsResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.TopicsResponse)
         rows = [
             wire.DeletableTopicResult(
-                name, error_code=ERRORS[error].code, error_message=found.messages.get(name)
+                name, error_code=ERRORS[error].code, error_message=response.messages.get(name)
             )
-            for name, error in found.errors.items()
+            for name, error in response.errors.items()
         ]
         return wire.DeleteTopicsResponse(responses=rows)
 
@@ -143,26 +143,27 @@ class DeleteRecords:
         """Delete records of all partitions in one request."""
         request = call.message
         assert isinstance(request, offsets.DeleteRecordsRequest)
-        wanted = {
-            tp_of(topic.name, each.partition_index): each.offset
+        limits = {
+            tp_of(topic.name, partition.partition_index): partition.offset
             for topic in request.topics
-            for each in topic.partitions
+            for partition in topic.partitions
         }
-        return [protocol.DeleteRecordsRequest(wanted, request.timeout_ms * US_PER_MS)]
+        return [protocol.DeleteRecordsRequest(limits, request.timeout_ms * US_PER_MS)]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the new log start offset of each partition."""
         request = call.message
         assert isinstance(request, offsets.DeleteRecordsRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.DeleteRecordsResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.DeleteRecordsResponse)
         topics = []
         for topic in request.topics:
             rows = []
-            for each in topic.partitions:
-                error, start = found.results[tp_of(topic.name, each.partition_index)]
-                code = ERRORS[error].code
-                rows.append(offsets.DeleteRecordsPartitionResult(each.partition_index, start, code))
+            for partition in topic.partitions:
+                number = partition.partition_index
+                error, start = response.results[tp_of(topic.name, number)]
+                row = offsets.DeleteRecordsPartitionResult(number, start, ERRORS[error].code)
+                rows.append(row)
             topics.append(offsets.DeleteRecordsTopicResult(topic.name, rows))
         return offsets.DeleteRecordsResponse(topics=topics)
 
@@ -175,7 +176,7 @@ class CreatePartitions:
         request = call.message
         assert isinstance(request, wire.CreatePartitionsRequest)
         topics = {
-            topic.name: (topic.count, [each.broker_ids for each in topic.assignments or ()])
+            topic.name: (topic.count, [row.broker_ids for row in topic.assignments or ()])
             for topic in request.topics
         }
         timeout_us = request.timeout_ms * US_PER_MS
@@ -183,11 +184,11 @@ class CreatePartitions:
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each topic."""
-        (found,) = responses
-        assert isinstance(found, protocol.TopicsResponse)
+        (response,) = responses
+        assert isinstance(response, protocol.TopicsResponse)
         rows = [
-            wire.CreatePartitionsTopicResult(name, ERRORS[error].code, found.messages.get(name))
-            for name, error in found.errors.items()
+            wire.CreatePartitionsTopicResult(name, ERRORS[error].code, response.messages.get(name))
+            for name, error in response.errors.items()
         ]
         return wire.CreatePartitionsResponse(results=rows)
 
@@ -203,24 +204,24 @@ class DescribeConfigs:
         """Request each resource's configs."""
         request = call.message
         assert isinstance(request, configs.DescribeConfigsRequest)
-        return [self._description(each) for each in request.resources]
+        return [self._description(resource) for resource in request.resources]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the values, their sources and, if requested, their synonyms."""
         request = call.message
         assert isinstance(request, configs.DescribeConfigsRequest)
         results = []
-        for resource, found in zip(request.resources, responses, strict=True):
-            assert isinstance(found, protocol.DescribeConfigsResponse)
-            wanted = resource.configuration_keys
+        for resource, response in zip(request.resources, responses, strict=True):
+            assert isinstance(response, protocol.DescribeConfigsResponse)
+            keys = resource.configuration_keys
             rows = [
-                _described(each, synonyms=request.include_synonyms)
-                for each in found.entries
-                if not wanted or each.name in wanted
+                _described(entry, synonyms=request.include_synonyms)
+                for entry in response.entries
+                if not keys or entry.name in keys
             ]
-            code = ERRORS[found.error].code
+            code = ERRORS[response.error].code
             kind, name = resource.resource_type, resource.resource_name
-            reason = found.message if resource.resource_type == GROUP else None
+            reason = response.message if kind == GROUP else None
             results.append(configs.DescribeConfigsResult(code, reason, kind, name, rows))
         return configs.DescribeConfigsResponse(results=results)
 
@@ -235,7 +236,7 @@ class DescribeConfigs:
 
 
 def _described(entry: ConfigEntry, *, synonyms: bool) -> configs.DescribeConfigsResourceResult:
-    names = [configs.DescribeConfigsSynonym(*each) for each in entry.synonyms] if synonyms else []
+    named = entry.synonyms if synonyms else ()
     return configs.DescribeConfigsResourceResult(
         entry.name,
         entry.value,
@@ -243,7 +244,7 @@ def _described(entry: ConfigEntry, *, synonyms: bool) -> configs.DescribeConfigs
         is_default=entry.source == DEFAULT,
         config_source=entry.source,
         is_sensitive=entry.is_sensitive,
-        synonyms=names,
+        synonyms=[configs.DescribeConfigsSynonym(*synonym) for synonym in named],
         config_type=entry.type,
         documentation=None,
     )
@@ -260,7 +261,7 @@ class IncrementalAlterConfigs:
         """Alter each resource in a request of its own."""
         request = call.message
         assert isinstance(request, configs.IncrementalAlterConfigsRequest)
-        return [self._change(each, request) for each in request.resources]
+        return [self._change(resource, request) for resource in request.resources]
 
     def _change(
         self,
@@ -271,8 +272,8 @@ class IncrementalAlterConfigs:
         if reason := _refusal(resource):
             return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"}, {name: reason})
         changes: dict[int, dict[str, str]] = {SET: {}, DELETE: {}, APPEND: {}, SUBTRACT: {}}
-        for each in resource.configs:
-            changes[each.config_operation][each.name] = each.value or ""
+        for config in resource.configs:
+            changes[config.config_operation][config.name] = config.value or ""
         removed = dict.fromkeys(changes[DELETE], "")
         if kind == TOPIC:
             return protocol.AlterConfigsRequest(
@@ -306,8 +307,8 @@ class IncrementalAlterConfigs:
         request = call.message
         assert isinstance(request, configs.IncrementalAlterConfigsRequest)
         rows = [
-            configs.AlterConfigsResourceResponse(*_altered(each, found))
-            for each, found in zip(request.resources, responses, strict=True)
+            configs.AlterConfigsResourceResponse(*_altered(resource, response))
+            for resource, response in zip(request.resources, responses, strict=True)
         ]
         return configs.IncrementalAlterConfigsResponse(responses=rows)
 
@@ -317,13 +318,13 @@ def _refusal(resource: configs.AlterConfigsResource) -> str | None:
 
     Source: ``ConfigAdminManager.preprocess``.
     """
-    if len({each.name for each in resource.configs}) < len(resource.configs):
+    if len({config.name for config in resource.configs}) < len(resource.configs):
         return "A config may be named once."
-    for each in resource.configs:
-        if each.config_operation not in OPERATIONS:
-            return f"There is no operation {each.config_operation}."
-        if each.config_operation != DELETE and each.value is None:
-            return f"{each.name} cannot be set to null: delete it."
+    for config in resource.configs:
+        if config.config_operation not in OPERATIONS:
+            return f"There is no operation {config.config_operation}."
+        if config.config_operation != DELETE and config.value is None:
+            return f"{config.name} cannot be set to null: delete it."
     return None
 
 
@@ -338,7 +339,7 @@ class AlterConfigs:
         """Alter each resource in a request of its own."""
         request = call.message
         assert isinstance(request, alter_configs.AlterConfigsRequest)
-        return [self._change(each, request) for each in request.resources]
+        return [self._change(resource, request) for resource in request.resources]
 
     def _change(
         self,
@@ -346,7 +347,7 @@ class AlterConfigs:
         request: alter_configs.AlterConfigsRequest,
     ) -> AnyMessage:
         kind, name = resource.resource_type, resource.resource_name
-        values = {each.name: each.value or "" for each in resource.configs}
+        values = {config.name: config.value or "" for config in resource.configs}
         if kind == TOPIC:
             return protocol.AlterConfigsRequest(
                 {name: values}, request.validate_only, replaces=True
@@ -363,19 +364,20 @@ class AlterConfigs:
         request = call.message
         assert isinstance(request, alter_configs.AlterConfigsRequest)
         rows = [
-            alter_configs.AlterConfigsResourceResponse(*_altered(each, found))
-            for each, found in zip(request.resources, responses, strict=True)
+            alter_configs.AlterConfigsResourceResponse(*_altered(resource, response))
+            for resource, response in zip(request.resources, responses, strict=True)
         ]
         return alter_configs.AlterConfigsResponse(responses=rows)
 
 
 def _altered(
-    resource: configs.AlterConfigsResource | alter_configs.AlterConfigsResource, found: AnyMessage
+    resource: configs.AlterConfigsResource | alter_configs.AlterConfigsResource,
+    response: AnyMessage,
 ) -> tuple[int, str | None, int, str]:
     """The result for a resource: error code and message, and which it is."""
-    assert isinstance(found, protocol.TopicsResponse | protocol.AdminResponse), found
-    name, reasons = resource.resource_name, getattr(found, "messages", {})
-    error = found.errors.get(name, getattr(found, "error", NONE))
+    assert isinstance(response, protocol.TopicsResponse | protocol.AdminResponse), response
+    name, reasons = resource.resource_name, response.messages
+    error = response.errors.get(name, getattr(response, "error", NONE))
     return ERRORS[error].code, reasons.get(name), resource.resource_type, name
 
 
@@ -387,24 +389,26 @@ class ElectLeaders:
         request = call.message
         assert isinstance(request, partitions.ElectLeadersRequest)
         named = [
-            tp_of(each.topic, number)
-            for each in request.topic_partitions or ()
-            for number in each.partitions
+            tp_of(topic.topic, number)
+            for topic in request.topic_partitions or ()
+            for number in topic.partitions
         ]
         return [protocol.ElectLeadersRequest(named, unclean=request.election_type == 1)]
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each partition."""
-        (found,) = responses
-        assert isinstance(found, protocol.ElectLeadersResponse)
-        topics: dict[str, list[partitions.PartitionResult]] = {}
-        for tp, error in found.errors.items():
-            topic, number = split_tp(tp)
-            row = partitions.PartitionResult(number, ERRORS[error].code, None)
-            topics.setdefault(topic, []).append(row)
-        results = [partitions.ReplicaElectionResult(*each) for each in topics.items()]
-        code = ERRORS[found.error].code
-        return partitions.ElectLeadersResponse(error_code=code, replica_election_results=results)
+        (response,) = responses
+        assert isinstance(response, protocol.ElectLeadersResponse)
+        topics = by_topic(
+            response.errors,
+            lambda number, error: partitions.PartitionResult(number, ERRORS[error].code, None),
+        )
+        return partitions.ElectLeadersResponse(
+            error_code=ERRORS[response.error].code,
+            replica_election_results=[
+                partitions.ReplicaElectionResult(*topic) for topic in topics.items()
+            ],
+        )
 
 
 class AlterPartitionReassignments:
@@ -414,38 +418,30 @@ class AlterPartitionReassignments:
         """Reassign all partitions in one request."""
         request = call.message
         assert isinstance(request, partitions.AlterPartitionReassignmentsRequest)
-        wanted = {
-            tp_of(topic.name, each.partition_index): each.replicas
+        targets = {
+            tp_of(topic.name, partition.partition_index): partition.replicas
             for topic in request.topics
-            for each in topic.partitions
+            for partition in topic.partitions
         }
-        return [protocol.AlterPartitionReassignmentsRequest(wanted)]
+        return [protocol.AlterPartitionReassignmentsRequest(targets)]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each partition."""
         request = call.message
         assert isinstance(request, partitions.AlterPartitionReassignmentsRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.AlterPartitionReassignmentsResponse)
-        rows = [
-            partitions.ReassignableTopicResponse(
-                topic.name,
-                [
-                    partitions.ReassignablePartitionResponse(
-                        each.partition_index,
-                        ERRORS[
-                            found.errors.get(tp_of(topic.name, each.partition_index), found.error)
-                        ].code,
-                        None,
-                    )
-                    for each in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-        code = ERRORS[found.error].code
+        (response,) = responses
+        assert isinstance(response, protocol.AlterPartitionReassignmentsResponse)
+        topics = []
+        for topic in request.topics:
+            rows = []
+            for partition in topic.partitions:
+                number = partition.partition_index
+                error = response.errors.get(tp_of(topic.name, number), response.error)
+                code = ERRORS[error].code
+                rows.append(partitions.ReassignablePartitionResponse(number, code, None))
+            topics.append(partitions.ReassignableTopicResponse(topic.name, rows))
         return partitions.AlterPartitionReassignmentsResponse(
-            error_code=code, error_message=None, responses=rows
+            error_code=ERRORS[response.error].code, error_message=None, responses=topics
         )
 
 
@@ -460,25 +456,28 @@ class ListPartitionReassignments:
         """Return the reassignments of the named partitions, or all."""
         request = call.message
         assert isinstance(request, partitions.ListPartitionReassignmentsRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.ListPartitionReassignmentsResponse)
-        wanted = None
+        (response,) = responses
+        assert isinstance(response, protocol.ListPartitionReassignmentsResponse)
+        moves = response.moves
         if request.topics is not None:
-            wanted = {
-                tp_of(t.name, number) for t in request.topics for number in t.partition_indexes
+            named = {
+                tp_of(topic.name, number)
+                for topic in request.topics
+                for number in topic.partition_indexes
             }
-        topics: dict[str, list[partitions.OngoingPartitionReassignment]] = {}
-        for tp, (original, target) in found.moves.items():
-            if wanted is None or tp in wanted:
-                topic, number = split_tp(tp)
-                removed = [broker for broker in original if broker not in target]
-                added = [broker for broker in target if broker not in original]
-                row = partitions.OngoingPartitionReassignment(
-                    number, [*target, *removed], added, removed
-                )
-                topics.setdefault(topic, []).append(row)
+            moves = {tp: move for tp, move in moves.items() if tp in named}
+        topics = by_topic(moves, _ongoing)
         return partitions.ListPartitionReassignmentsResponse(
-            error_code=ERRORS[found.error].code,
+            error_code=ERRORS[response.error].code,
             error_message=None,
-            topics=[partitions.OngoingTopicReassignment(*each) for each in topics.items()],
+            topics=[partitions.OngoingTopicReassignment(*topic) for topic in topics.items()],
         )
+
+
+def _ongoing(
+    number: int, move: tuple[list[int], list[int]]
+) -> partitions.OngoingPartitionReassignment:
+    original, target = move
+    removed = [broker for broker in original if broker not in target]
+    added = [broker for broker in target if broker not in original]
+    return partitions.OngoingPartitionReassignment(number, [*target, *removed], added, removed)

@@ -436,7 +436,7 @@ class ExternalClients:
         """The fault to inject into a request now; None if there is none."""
         state = self.state
         for injection in state.injected:
-            fault = injection.wanted
+            fault = injection.fault
             if fault.api != api or not is_selected(fault, call, self._known_ids):
                 continue
             if injection.after:

@@ -1,11 +1,15 @@
 """Topic ids and partitions in the wire protocol, and their names in the emulator."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from emulator.common.names import split
 from emulator.protocol import TopicDescription
 from emulator.wire.types import NO_UUID
 
+Value = TypeVar("Value")
+Row = TypeVar("Row")
 UUID_BYTES = 16
 SIGN_BIT = 1 << 31
 UINT32_MAX = (1 << 32) - 1
@@ -24,6 +28,15 @@ def split_tp(name: str) -> tuple[str, int]:
     """The topic and the number of which :func:`tp_of` made a name."""
     topic, partition = split(name)
     return topic, partition - 2 * SIGN_BIT if partition >= SIGN_BIT else partition
+
+
+def by_topic(values: Mapping[str, Value], row: Callable[[int, Value], Row]) -> dict[str, list[Row]]:
+    """The rows of each topic, made of the numbers of its partitions and their values."""
+    topics: dict[str, list[Row]] = {}
+    for tp, value in values.items():
+        topic, number = split_tp(tp)
+        topics.setdefault(topic, []).append(row(number, value))
+    return topics
 
 
 def uuid_bytes(text: str) -> bytes:

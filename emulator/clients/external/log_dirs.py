@@ -5,7 +5,7 @@ from typing import Final
 
 from emulator import protocol
 from emulator.clients.external.call import Call
-from emulator.clients.external.ids import split_tp, tp_of
+from emulator.clients.external.ids import by_topic, tp_of
 from emulator.common.errors import ERRORS, NONE
 from emulator.common.names import LOG_DIR
 from emulator.protocol import AnyMessage
@@ -36,12 +36,10 @@ class DescribeLogDirs:
         assert isinstance(response, protocol.DescribeLogDirsResponse)
         if response.error != NONE:
             return wire.DescribeLogDirsResponse(error_code=ERRORS[response.error].code)
-        topics: dict[str, list[wire.DescribeLogDirsPartition]] = {}
-        for tp, (size_bytes, lag) in response.logs.items():
-            topic, number = split_tp(tp)
-            row = wire.DescribeLogDirsPartition(number, size_bytes, lag)
-            topics.setdefault(topic, []).append(row)
-        rows = [wire.DescribeLogDirsTopic(*item) for item in topics.items()]
+        topics = by_topic(
+            response.logs, lambda number, log: wire.DescribeLogDirsPartition(number, *log)
+        )
+        rows = [wire.DescribeLogDirsTopic(*topic) for topic in topics.items()]
         result = wire.DescribeLogDirsResult(ERRORS[NONE].code, LOG_DIR, rows, UNBOUNDED, UNBOUNDED)
         return wire.DescribeLogDirsResponse(results=[result])
 
@@ -63,12 +61,14 @@ class AlterReplicaLogDirs:
         topics: dict[str, list[wire.AlterReplicaLogDirPartitionResult]] = {}
         for response in responses:
             assert isinstance(response, protocol.AlterReplicaLogDirsResponse)
-            for tp, error in response.errors.items():
-                topic, number = split_tp(tp)
-                row = wire.AlterReplicaLogDirPartitionResult(number, ERRORS[error].code)
-                topics.setdefault(topic, []).append(row)
-        rows = [wire.AlterReplicaLogDirTopicResult(*item) for item in topics.items()]
-        return wire.AlterReplicaLogDirsResponse(results=rows)
+            for topic, rows in by_topic(response.errors, _moved).items():
+                topics.setdefault(topic, []).extend(rows)
+        results = [wire.AlterReplicaLogDirTopicResult(*topic) for topic in topics.items()]
+        return wire.AlterReplicaLogDirsResponse(results=results)
+
+
+def _moved(number: int, error: str) -> wire.AlterReplicaLogDirPartitionResult:
+    return wire.AlterReplicaLogDirPartitionResult(number, ERRORS[error].code)
 
 
 def _named(topics: Iterable[wire.AlterReplicaLogDirTopic]) -> list[str]:
