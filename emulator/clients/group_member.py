@@ -33,6 +33,7 @@ from emulator.protocol import (
     ConnectionLost,
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
+    EpochResponse,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
     GroupResponse,
@@ -61,10 +62,6 @@ AWAITED_HEARTBEATS: Final = 2
 FENCED: Final = frozenset(("FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID"))
 """Errors after which a member of the protocol `consumer` joins again under its id."""
 ELSEWHERE: Final = frozenset(("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE", "REQUEST_TIMED_OUT"))
-
-
-EpochResponse = ConsumerGroupHeartbeatResponse | ShareGroupHeartbeatResponse
-"""The responses to heartbeats of members with epochs."""
 
 
 class GroupMembers:

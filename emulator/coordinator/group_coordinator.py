@@ -4,7 +4,7 @@ A broker coordinates the groups of those partitions of __consumer_offsets that i
 loaded them. Source: ``kafka.coordinator.group.GroupCoordinator`` 0.9 to 3.9.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from emulator.common.errors import LOADING, NONE
 from emulator.common.names import split
 from emulator.coordinator import internal_topics
 from emulator.coordinator.consumer_group_manager import ConsumerGroupManager
+from emulator.coordinator.consumer_groups.group import ConsumerGroup
 from emulator.coordinator.consumer_groups.requests import offset_error, topics_of
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import (
@@ -30,6 +31,8 @@ from emulator.coordinator.groups import (
 )
 from emulator.coordinator.internal_topics import OFFSETS
 from emulator.coordinator.members import TASK, GroupMembership
+from emulator.coordinator.modern_group_manager import GroupT, ModernGroupManager, RequestT
+from emulator.coordinator.modern_groups.group import MemberT
 from emulator.coordinator.offset_expiry import OffsetExpiration
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.share_group_manager import ShareGroupManager
@@ -40,7 +43,6 @@ from emulator.protocol import (
     ConsumerGroupDescribeResponse,
     ConsumerGroupDescription,
     ConsumerGroupHeartbeatRequest,
-    ConsumerGroupHeartbeatResponse,
     DeleteGroupsRequest,
     DeleteGroupsResponse,
     DeleteShareGroupOffsetsRequest,
@@ -68,7 +70,6 @@ from emulator.protocol import (
     ShareGroupDescribeRequest,
     ShareGroupDescribeResponse,
     ShareGroupHeartbeatRequest,
-    ShareGroupHeartbeatResponse,
     ShareGroupOffsetsResponse,
     SyncGroupRequest,
     SyncGroupResponse,
@@ -116,8 +117,7 @@ class GroupCoordinator:
             append=append,
             log_of=log_of,
             assignment_stored=self._assignment_stored,
-            consumers_stored=self._consumers_stored,
-            shares_stored=self._shares_stored,
+            modern_stored=self._modern_stored,
         )
         self.consumers = ConsumerGroupManager(context, self.offsets)
         self.shares = ShareGroupManager(context, self.offsets, persister)
@@ -336,8 +336,10 @@ class GroupCoordinator:
         if message.groups is None:
             loading = any(self.state.partitions.values())
             error = LOADING if loading else NONE
-            found = {group.name: self._description(group) for group in self.state.groups.values()}
-            self.respond(request, DescribeGroupsResponse(request, error, found))
+            described = {
+                group.name: self._description(group) for group in self.state.groups.values()
+            }
+            self.respond(request, DescribeGroupsResponse(request, error, described))
             return
         asked: dict[str, GroupDescription] = {}
         for name in message.groups:
@@ -346,7 +348,7 @@ class GroupCoordinator:
                 asked[name] = GroupDescription(error)
             elif group is None:
                 asked[name] = GroupDescription(NONE, DEAD, message=f"Group {name} not found.")
-            elif group.consumer is not None or group.share is not None:
+            elif group.modern is not None:
                 text = f"Group {name} is not a classic group."
                 asked[name] = GroupDescription(NONE, DEAD, message=text)
             else:
@@ -418,62 +420,61 @@ class GroupCoordinator:
         self, _client: int, request: int, message: ConsumerGroupHeartbeatRequest
     ) -> None:
         """Let a member of a consumer group join, stay or leave (KIP-848)."""
-        if not self.consumers.is_enabled:
-            error = "UNSUPPORTED_VERSION"
-            self.respond(request, ConsumerGroupHeartbeatResponse(request, message.group, error))
-            return
-        error = self.refusal(message.group)
-        if self.checks_first and not self.consumers.accepts(request, message):
-            return
-        if error != NONE:
-            self.respond(request, ConsumerGroupHeartbeatResponse(request, message.group, error))
-        elif self.checks_first or self.consumers.accepts(request, message):
-            self.consumers.heartbeat(request, message)
+        self._heartbeat(self.consumers, request, message, checks_first=self.checks_first)
         self._watch_positions()
-
-    def describe_consumer_groups(
-        self, _client: int, request: int, message: ConsumerGroupDescribeRequest
-    ) -> None:
-        """Describe consumer groups."""
-        found: dict[str, ConsumerGroupDescription] = {}
-        for name in message.groups:
-            error = self.refusal(name) if name else "INVALID_GROUP_ID"
-            if not self.consumers.is_enabled:
-                error = "UNSUPPORTED_VERSION"
-            if error != NONE:
-                found[name] = ConsumerGroupDescription(error)
-            else:
-                found[name] = self.consumers.description(self.group(name), name)
-        self.respond(request, ConsumerGroupDescribeResponse(request, found))
 
     def share_heartbeat(
         self, _client: int, request: int, message: ShareGroupHeartbeatRequest
     ) -> None:
         """Let a member of a share group join, stay or leave (KIP-932)."""
+        self._heartbeat(self.shares, request, message, checks_first=True)
+
+    def _heartbeat(
+        self,
+        manager: ModernGroupManager[GroupT, MemberT, RequestT],
+        request: int,
+        message: RequestT,
+        *,
+        checks_first: bool,
+    ) -> None:
         error = self.refusal(message.group)
-        if not self.shares.is_enabled:
+        if not manager.is_enabled:
             error = "UNSUPPORTED_VERSION"
-        elif not self.shares.accepts(request, message):
+        elif checks_first and not manager.accepts(request, message):
             return
         if error != NONE:
-            self.respond(request, ShareGroupHeartbeatResponse(request, message.group, error))
-        else:
-            self.shares.heartbeat(request, message)
+            self.respond(request, manager.response(request, message.group, error))
+        elif checks_first or manager.accepts(request, message):
+            manager.heartbeat(request, message)
+
+    def describe_consumer_groups(
+        self, _client: int, request: int, message: ConsumerGroupDescribeRequest
+    ) -> None:
+        """Describe consumer groups."""
+        described = self._descriptions(self.consumers, message.groups)
+        self.respond(request, ConsumerGroupDescribeResponse(request, described))
 
     def describe_share_groups(
         self, _client: int, request: int, message: ShareGroupDescribeRequest
     ) -> None:
         """Describe share groups."""
-        found: dict[str, ConsumerGroupDescription] = {}
-        for name in message.groups:
+        described = self._descriptions(self.shares, message.groups)
+        self.respond(request, ShareGroupDescribeResponse(request, described))
+
+    def _descriptions(
+        self, manager: ModernGroupManager[GroupT, MemberT, RequestT], names: Iterable[str]
+    ) -> dict[str, ConsumerGroupDescription]:
+        described: dict[str, ConsumerGroupDescription] = {}
+        for name in names:
             error = self.refusal(name) if name else "INVALID_GROUP_ID"
-            if not self.shares.is_enabled:
+            if not manager.is_enabled:
                 error = "UNSUPPORTED_VERSION"
-            if error != NONE:
-                found[name] = ConsumerGroupDescription(error)
-            else:
-                found[name] = self.shares.description(self.group(name), name)
-        self.respond(request, ShareGroupDescribeResponse(request, found))
+            described[name] = (
+                manager.description(self.group(name), name)
+                if error == NONE
+                else ConsumerGroupDescription(error)
+            )
+        return described
 
     def describe_share_offsets(
         self, _client: int, request: int, message: DescribeShareGroupOffsetsRequest
@@ -507,11 +508,9 @@ class GroupCoordinator:
         else:
             self.respond(request, ShareGroupOffsetsResponse(request, message.group, error))
 
-    def _shares_stored(self, store: Store, error: str) -> None:
-        self.shares.stored(store, error)
-
-    def _consumers_stored(self, store: Store, error: str) -> None:
-        self.consumers.stored(store, error)
+    def _modern_stored(self, store: Store, error: str) -> None:
+        manager = self.consumers if isinstance(store.before, ConsumerGroup) else self.shares
+        manager.stored(store, error)
 
     def _assignment_stored(self, group: Group, store: Store, error: str) -> None:
         self.members.assignment_stored(group, store, error)
@@ -524,17 +523,17 @@ class GroupCoordinator:
         for tp in [of.removeprefix("load ") for of in due if of.startswith("load ")]:
             self._load(tp)
         for name in [of.removeprefix("regexes ") for of in due if of.startswith("regexes ")]:
-            found = self.group(name)
-            if found is not None:
-                self.consumers.resolve(found)
+            group = self.group(name)
+            if group is not None:
+                self.consumers.resolve(group)
         for name in [of.removeprefix("group ") for of in due if of.startswith("group ")]:
-            found = self.group(name)
-            if found is not None and found.consumer is not None:
-                self.consumers.expire(found)
-            elif found is not None and found.share is not None:
-                self.shares.expire(found)
-            elif found is not None:
-                self.members.expire(found)
+            group = self.group(name)
+            if group is not None and group.consumer is not None:
+                self.consumers.expire(group)
+            elif group is not None and group.share is not None:
+                self.shares.expire(group)
+            elif group is not None:
+                self.members.expire(group)
         self.expiry.look()
         self._watch_positions()
 

@@ -27,6 +27,7 @@ from emulator.coordinator.groups import (
     keep,
 )
 from emulator.coordinator.internal_topics import OFFSETS
+from emulator.coordinator.modern_groups.records import EpochRecord
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.records import (
     GroupRecord,
@@ -69,8 +70,8 @@ Source: ``GroupMetadataManager.storeOffsets`` and ``storeGroup``.
 """
 
 
-ConsumersStored = Callable[[Store, str], None]
-"""Called with the stored records of a consumer group and the error of the write."""
+ModernStored = Callable[[Store, str], None]
+"""Called with the stored records of a consumer or share group and the error of the write."""
 AssignmentStored = Callable[[Group, Store, str], None]
 """Called with the group, the stored generation and the resulting error."""
 
@@ -87,8 +88,7 @@ class GroupMetadataManager:
         append: Callable[[int, int, ProduceRequest], None],
         log_of: Callable[[str], tuple[Log, int]],
         assignment_stored: AssignmentStored,
-        consumers_stored: ConsumersStored,
-        shares_stored: ConsumersStored,
+        modern_stored: ModernStored,
     ) -> None:
         """Act in ``context``.
 
@@ -103,8 +103,7 @@ class GroupMetadataManager:
         self._append = append
         self._log_of = log_of
         self._assignment_stored = assignment_stored
-        self._consumers_stored = consumers_stored
-        self._shares_stored = shares_stored
+        self._modern_stored = modern_stored
 
     # ---- groups
 
@@ -123,8 +122,7 @@ class GroupMetadataManager:
 
     def to(self, group: Group, state: str) -> None:
         """Move a group to another state."""
-        is_classic = group.consumer is None and group.share is None
-        follows = not is_classic or state in NEXT[group.state]
+        follows = group.modern is not None or state in NEXT[group.state]
         assert follows, f"{group.state} -> {state}"
         group.state = state
         self.kernel.emit(
@@ -221,10 +219,7 @@ class GroupMetadataManager:
         """Handle the outcome of a write, and inform those waiting for it."""
         store = self.state.stores.pop(number)
         if store.before is not None:
-            self._consumers_stored(store, outcome.error)
-            return
-        if store.share_before is not None:
-            self._shares_stored(store, outcome.error)
+            self._modern_stored(store, outcome.error)
             return
         error = STORING_ERRORS.get(outcome.error, outcome.error)
         group = self.group(store.group)
@@ -285,25 +280,29 @@ class GroupMetadataManager:
         log, high_watermark = self._log_of(tp)
         to_end = self.context.profile.has("offsets_loaded_to_log_end")
         bound = log.end if to_end else min(high_watermark, log.end)
-        found: dict[str, Group] = {}
+        groups: dict[str, Group] = {}
         for batch in log.read(log.start, bound):
             if batch.is_control:
-                _end_transaction(found.values(), batch)
+                _end_transaction(groups.values(), batch)
             if batch.is_control or batch.is_empty:
                 continue
             for at in range(min(batch.count, bound - batch.base_offset)):
                 record = read(self.context.ledger.value_of(batch.first_record + at))
                 if record is not None:
-                    group = found.setdefault(record.group, Group(record.group))
+                    group = groups.setdefault(record.group, Group(record.group))
                     self._apply(group, record, batch)
-        found = {
-            name: each
-            for name, each in found.items()
-            if each.offsets or each.generation or each.unstable or each.consumer or each.share
+        groups = {
+            name: loaded
+            for name, loaded in groups.items()
+            if loaded.offsets
+            or loaded.generation
+            or loaded.unstable
+            or loaded.consumer
+            or loaded.share
         }
-        self.state.groups.update(found)
-        self.kernel.emit(events.GroupsLoaded, tp, self.context.id, list(found))
-        for group in found.values():
+        self.state.groups.update(groups)
+        self.kernel.emit(events.GroupsLoaded, tp, self.context.id, list(groups))
+        for group in groups.values():
             for member in group.members.values():
                 member.deadline_us = self.kernel.now + member.session_timeout_us
             self.kernel.emit(
@@ -313,7 +312,7 @@ class GroupMetadataManager:
                 group.state,
                 group.generation,
             )
-        return list(found.values())
+        return list(groups.values())
 
     @staticmethod
     def _apply(group: Group, record: Record, batch: RecordBatch) -> None:
@@ -342,7 +341,7 @@ class GroupMetadataManager:
                 member.rebalance_timeout_us,
                 is_new=False,
                 partitions=member.partitions,
-                protocols=[Protocol(*each) for each in member.protocols.items()],
+                protocols=[Protocol(*protocol) for protocol in member.protocols.items()],
                 assignment=member.assignment,
                 instance_id=member.instance_id,
             )
@@ -352,16 +351,12 @@ class GroupMetadataManager:
 
 def _replay(group: Group, record: consumer_records.Record | share_records.Record) -> None:
     """Apply a record of a consumer or share group; the last tombstone ends it."""
-    if not isinstance(record, consumer_records.Record):
-        group.share = group.share or ShareGroup(group.name)
-        group.share.replay(record)
-        if isinstance(record, share_records.ShareGroupEpochRecord) and record.epoch < 0:
-            group.share = None
-        return
-    group.consumer = group.consumer or ConsumerGroup(group.name)
-    group.consumer.replay(record)
-    if isinstance(record, consumer_records.GroupEpochRecord) and record.epoch < 0:
-        group.consumer = None
+    if group.modern is None:
+        is_consumer = isinstance(record, consumer_records.Record)
+        group.modern = ConsumerGroup(group.name) if is_consumer else ShareGroup(group.name)
+    group.modern.replay(record)
+    if isinstance(record, EpochRecord) and record.epoch < 0:
+        group.modern = None
 
 
 def _end_transaction(groups: Iterable[Group], marker: RecordBatch) -> None:

@@ -12,13 +12,12 @@ from typing import Final
 from msgspec import Struct, field
 
 from emulator.common.errors import NONE
-from emulator.coordinator.consumer_groups.assignors.specification import Partitions
 from emulator.coordinator.consumer_groups.group import ConsumerGroup
+from emulator.coordinator.modern_groups.specification import Partitions
 from emulator.coordinator.share_groups.group import ShareGroup
 from emulator.protocol import (
-    ConsumerGroupHeartbeatResponse,
+    EpochResponse,
     Protocol,
-    ShareGroupHeartbeatResponse,
     ShareGroupStateResponse,
     ShareOffset,
     Subscription,
@@ -74,7 +73,9 @@ class Member(Struct, array_like=True):
 
     def metadata_of(self, protocol: str) -> bytes:
         """The member's metadata for a protocol."""
-        return next((each.metadata for each in self.protocols if each.name == protocol), b"")
+        return next(
+            (offered.metadata for offered in self.protocols if offered.name == protocol), b""
+        )
 
 
 class Position(Struct, frozen=True, array_like=True, gc=False):
@@ -95,9 +96,9 @@ class Group(Struct, array_like=True):
     the initial rebalance may be delayed, ``newcomer`` whether a member joined since the last delay.
     ``protocol_type`` is empty for emulated consumers; ``assignor`` is the protocol that all members
     support. ``notes`` is the metadata committed with offsets. ``unstable`` are offsets of pending
-    transactions, by producer id. ``consumer`` is the state of a group of the new protocol
-    (KIP-848), which has no classic ``members``; its state and epoch are told like those of others.
-    So are those of a share group (KIP-932), whose state is ``share``.
+    transactions, by producer id. ``modern`` is the state of a consumer group (KIP-848) or share
+    group (KIP-932), which has no classic ``members``; its state and epoch are told like those of
+    others.
     """
 
     name: str
@@ -117,23 +118,27 @@ class Group(Struct, array_like=True):
     protocol_type: str = ""
     notes: dict[str, str] = field(default_factory=dict)
     unstable: dict[int, dict[str, Position]] = field(default_factory=dict)
-    consumer: ConsumerGroup | None = None
-    share: ShareGroup | None = None
+    modern: ConsumerGroup | ShareGroup | None = None
+
+    @property
+    def consumer(self) -> ConsumerGroup | None:
+        """The state of a consumer group; None: it is another."""
+        return self.modern if isinstance(self.modern, ConsumerGroup) else None
+
+    @property
+    def share(self) -> ShareGroup | None:
+        """The state of a share group; None: it is another."""
+        return self.modern if isinstance(self.modern, ShareGroup) else None
 
     @property
     def has_members(self) -> bool:
         """Whether it has members of any protocol."""
-        consumer, share = self.consumer, self.share
-        return bool(
-            self.members
-            or (consumer is not None and consumer.members)
-            or (share is not None and share.members)
-        )
+        return bool(self.members or (self.modern is not None and self.modern.members))
 
     def static_member(self, instance_id: str) -> Member | None:
         """The static member with an instance id."""
         return next(
-            (each for each in self.members.values() if each.instance_id == instance_id), None
+            (member for member in self.members.values() if member.instance_id == instance_id), None
         )
 
 
@@ -176,10 +181,10 @@ class Store(Struct, array_like=True):
     ``request`` 0: none. They are ``offsets`` committed at ``at_us`` or, if ``assignment`` is not
     None, the assignment of ``generation``; then ``replacing`` is the static member that waits for
     its new id, if one does. ``producer_id`` identifies the transaction that they belong to, -1 if
-    none; ``adds_partition`` and ``knows_abortable`` are its producer's. Records of a consumer group
-    have ``before``, what the group was without them, and the ``answers`` that wait for them. Those
-    of a share group have the same; when they are stored, it ``begins`` with the state of
-    partitions, by topic id, in ``state_epoch``.
+    none; ``adds_partition`` and ``knows_abortable`` are its producer's. Records of a consumer or
+    share group have ``before``, what the group was without them, and the ``answers`` that wait for
+    them. When they are stored, a share group ``begins`` with the state of partitions, by topic id,
+    in ``state_epoch``.
     """
 
     group: str
@@ -197,10 +202,8 @@ class Store(Struct, array_like=True):
     transactional_id: str = ""
     adds_partition: bool = False
     knows_abortable: bool = False
-    answers: list[ConsumerGroupHeartbeatResponse] = field(default_factory=list)
-    before: ConsumerGroup | None = None
-    share_answers: list[ShareGroupHeartbeatResponse] = field(default_factory=list)
-    share_before: ShareGroup | None = None
+    answers: list[EpochResponse] = field(default_factory=list)
+    before: ConsumerGroup | ShareGroup | None = None
     state_epoch: int = 0
     begins: Partitions = field(default_factory=dict)
 

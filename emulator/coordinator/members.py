@@ -178,8 +178,8 @@ class GroupMembership:
         if group.state == STABLE and _chosen_protocol(group) == group.assignor:
             self.metadata.store_assignment(
                 group,
-                {each.id: each.partitions for each in group.members.values()},
-                {each.id: each.assignment for each in group.members.values()},
+                {other.id: other.partitions for other in group.members.values()},
+                {other.id: other.assignment for other in group.members.values()},
                 Replacement(name, leader, message.can_skip),
             )
         else:
@@ -198,7 +198,7 @@ class GroupMembership:
         if group.leader == old.id:
             group.leader = name
         old.id = name
-        group.members = {each.id: each for each in members}
+        group.members = {other.id: other for other in members}
         return old
 
     def _replaced(self, group: Group, replacing: Replacement, error: str) -> None:
@@ -288,7 +288,7 @@ class GroupMembership:
         """
         leader = group.members.get(group.leader)
         if leader is None or not leader.join:
-            joined = next((each.id for each in group.members.values() if each.join), "")
+            joined = next((member.id for member in group.members.values() if member.join), "")
             group.leader = joined or group.leader
             return bool(joined)
         return True
@@ -302,10 +302,10 @@ class GroupMembership:
         instances: dict[str, str] = {}
         if member.id == leader and group.protocol_type:
             protocol = group.assignor
-            metadata = {each.id: each.metadata_of(protocol) for each in group.members.values()}
-            instances = {each.id: each.instance_id for each in group.members.values()}
+            metadata = {other.id: other.metadata_of(protocol) for other in group.members.values()}
+            instances = {other.id: other.instance_id for other in group.members.values()}
         elif member.id == leader:
-            members = {each.id: each.subscription for each in group.members.values()}
+            members = {other.id: other.subscription for other in group.members.values()}
         if not member.join:
             return
         request, member.join = member.join, 0
@@ -493,7 +493,7 @@ def _is_consistent(group: Group, message: JoinGroupRequest) -> bool:
 
 
 def _supports(member: Member, protocol: str) -> bool:
-    return any(each.name == protocol for each in member.protocols)
+    return any(offered.name == protocol for offered in member.protocols)
 
 
 def _chosen_protocol(group: Group) -> str:

@@ -66,17 +66,8 @@ def key_of(record: Record) -> str:
             return f"{record.group} {record.tp}"
         case GroupRecord():
             return record.group
-        case (
-            share_records.ShareGroupEpochRecord()
-            | share_records.ShareMemberRecord()
-            | share_records.ShareTargetEpochRecord()
-            | share_records.ShareTargetRecord()
-            | share_records.ShareCurrentRecord()
-            | share_records.SharePartitionsRecord()
-        ):
-            return share_records.key_of(record)
         case _:
-            return consumer_records.key_of(record)
+            return record.key
 
 
 def text_of(record: Record) -> str:
@@ -106,7 +97,7 @@ def group_record(
             assignment.get(member.id, []),
             member.session_timeout_us,
             member.rebalance_timeout_us,
-            {each.name: each.metadata for each in member.protocols},
+            {offered.name: offered.metadata for offered in member.protocols},
             encoded.get(member.id, b""),
             member.instance_id,
         )

@@ -101,7 +101,7 @@ class ShareCoordinator:
             return
         self.context.timers.clear_deadline(TASK, tp)
         states = self.state.states
-        for key in [each for each in states if self._partition_of(each) == tp]:
+        for key in [name for name in states if self._partition_of(name) == tp]:
             del states[key]
 
     def _partition_of(self, key: str) -> str:

@@ -582,7 +582,7 @@ class TransactionCoordinator:
             interval_us = self.context.config.transaction_expiry_interval_us
             self.timers.set_deadline(TASK, EXPIRE, self.kernel.now + interval_us)
         if self.timers.deadline_of(TASK, LOOK) is None and any(
-            each.state not in ENDED for each in self.state.transactions.values()
+            transaction.state not in ENDED for transaction in self.state.transactions.values()
         ):
             interval_us = self.context.config.transaction_abort_interval_us
             self.timers.set_deadline(TASK, LOOK, self.kernel.now + interval_us)

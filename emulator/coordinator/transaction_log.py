@@ -133,7 +133,7 @@ class TransactionLog:
     def load(self, tp: str) -> list[Transaction]:
         """Load and return a partition's transactions from its log."""
         log, _ = self._log_of(tp)
-        found: dict[str, Transaction] = {}
+        transactions: dict[str, Transaction] = {}
         for batch in log.read(log.start, log.end):
             if batch.is_empty:
                 continue
@@ -144,12 +144,12 @@ class TransactionLog:
                 except (msgspec.MsgspecError, UnicodeError, RecursionError):
                     continue  # another client wrote to the topic
                 if record.state == DEAD:
-                    found.pop(record.transactional_id, None)
+                    transactions.pop(record.transactional_id, None)
                 else:
-                    found[record.transactional_id] = _transaction(record)
-        self.state.transactions.update(found)
-        self.kernel.emit(events.TransactionsLoaded, tp, self.context.id, list(found))
-        return list(found.values())
+                    transactions[record.transactional_id] = _transaction(record)
+        self.state.transactions.update(transactions)
+        self.kernel.emit(events.TransactionsLoaded, tp, self.context.id, list(transactions))
+        return list(transactions.values())
 
     def told(self, transaction: Transaction) -> None:
         """Emit a transaction's current state."""

@@ -60,9 +60,9 @@ class TransactionMarkers:
         transaction.partitions = [tp for tp in transaction.partitions if leader_of(tp) is not None]
         under_way = {
             tp
-            for each in self.state.sent.values()
-            if each.transactional_id == name
-            for tp in each.partitions
+            for sent in self.state.sent.values()
+            if sent.transactional_id == name
+            for tp in sent.partitions
         }
         by_leader: dict[int, list[str]] = {}
         for tp in transaction.partitions:
@@ -137,14 +137,14 @@ class TransactionMarkers:
 
     def due(self, deadlines: Iterable[str]) -> list[str]:
         """The transactions whose markers have to be resent, by their expired deadlines."""
-        found: dict[str, None] = {}
+        transactions: dict[str, None] = {}
         for of in deadlines:
             kind, _, name = of.partition(" ")
             if kind == "markers":
-                found[name] = None
+                transactions[name] = None
             elif kind == "sent":
                 sent = self._ended(int(name))
                 if sent is not None:
                     self.context.network.give_up(self.context.id, sent.broker)
-                    found[sent.transactional_id] = None
-        return list(found)
+                    transactions[sent.transactional_id] = None
+        return list(transactions)

@@ -26,8 +26,9 @@ from emulator.protocol.zookeeper import *
 
 
 def _kinds(base: type[Message]) -> list[type[Message]]:
-    """All classes of messages that are declared in this package."""
-    return [each for kind in base.__subclasses__() for each in (kind, *_kinds(kind))]
+    """The classes of messages that are sent: those from which no other derives."""
+    kinds = base.__subclasses__()
+    return [leaf for kind in kinds for leaf in _kinds(kind)] if kinds else [base]
 
 
 if TYPE_CHECKING:

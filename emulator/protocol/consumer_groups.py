@@ -1,38 +1,34 @@
-"""Messages of consumer groups of the new protocol (KIP-848)."""
+"""Messages of consumer groups of the new protocol (KIP-848), and what those of share groups share.
+
+Members of both are assigned partitions by the coordinator, and are told epochs by its heartbeats.
+"""
 
 from msgspec import Struct, field
 
 from emulator.protocol.message import Detail, Message
 
 
-class ConsumerGroupHeartbeatRequest(Message, frozen=True):
-    """A member joins (epoch 0), stays, leaves (-1), or leaves for a while (-2).
+class GroupHeartbeatRequest(Message, frozen=True):
+    """A member joins (epoch 0), stays, or leaves (-1).
 
-    None means that nothing has changed since the last heartbeat. ``owned`` are partition numbers by
-    topic id; ``regex`` and ``topics`` are what it subscribes to; ``version`` is the request's on
-    the wire.
+    None means that nothing has changed since the last heartbeat; ``topics`` are what it subscribes
+    to.
     """
 
     group: str
     member_id: str
     member_epoch: int
-    instance_id: str | None = None
     rack_id: str | None = None
-    rebalance_timeout_ms: int = -1
     topics: list[str] | None = None
-    regex: str | None = None
-    assignor: str | None = None
-    owned: dict[str, list[int]] | None = None
     client: str = ""
     host: str = ""
-    version: int = 1
 
     def detail(self) -> Detail:
         """The group and the member's epoch."""
         return [[f"group.{self.group}", self.member_epoch]]
 
 
-class ConsumerGroupHeartbeatResponse(Message, frozen=True):
+class GroupHeartbeatResponse(Message, frozen=True):
     """The member's epoch and, if it is told, its assignment: partition numbers by topic id.
 
     ``names`` are the names of these topics.
@@ -53,10 +49,33 @@ class ConsumerGroupHeartbeatResponse(Message, frozen=True):
         return [[f"group.{self.group}", self.error, self.member_epoch]]
 
 
-class ConsumerGroupDescribeRequest(Message, frozen=True):
-    """Requests consumer groups with their members from a coordinator."""
+class ConsumerGroupHeartbeatRequest(GroupHeartbeatRequest, frozen=True):
+    """A member of a consumer group joins, stays, leaves, or leaves for a while (-2).
+
+    ``owned`` are partition numbers by topic id; ``regex`` is what it subscribes to besides its
+    topics; ``version`` is the request's on the wire.
+    """
+
+    instance_id: str | None = None
+    rebalance_timeout_ms: int = -1
+    regex: str | None = None
+    assignor: str | None = None
+    owned: dict[str, list[int]] | None = None
+    version: int = 1
+
+
+class ConsumerGroupHeartbeatResponse(GroupHeartbeatResponse, frozen=True):
+    """What a member of a consumer group is told."""
+
+
+class GroupsDescribeRequest(Message, frozen=True):
+    """Requests groups with their members from a coordinator."""
 
     groups: list[str]
+
+
+class ConsumerGroupDescribeRequest(GroupsDescribeRequest, frozen=True):
+    """Requests consumer groups."""
 
 
 class ConsumerMemberDescription(Struct, frozen=True, array_like=True, gc=False):
@@ -88,8 +107,12 @@ class ConsumerGroupDescription(Struct, frozen=True, array_like=True, gc=False):
     names: dict[str, str] = field(default_factory=dict)
 
 
-class ConsumerGroupDescribeResponse(Message, frozen=True):
+class GroupsDescribeResponse(Message, frozen=True):
     """The requested groups."""
 
     request: int
     groups: dict[str, ConsumerGroupDescription]
+
+
+class ConsumerGroupDescribeResponse(GroupsDescribeResponse, frozen=True):
+    """The requested consumer groups."""

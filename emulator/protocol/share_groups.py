@@ -3,61 +3,37 @@
 from msgspec import Struct, field
 
 from emulator.common.names import as_sent
-from emulator.protocol.consumer_groups import ConsumerGroupDescription
+from emulator.protocol.consumer_groups import (
+    ConsumerGroupHeartbeatResponse,
+    GroupHeartbeatRequest,
+    GroupHeartbeatResponse,
+    GroupsDescribeRequest,
+    GroupsDescribeResponse,
+)
 from emulator.protocol.message import Detail, Message
 from emulator.protocol.record_batch import RecordBatch
 
 # ---- membership
 
 
-class ShareGroupHeartbeatRequest(Message, frozen=True):
-    """A member joins (epoch 0), stays, or leaves (-1); None: its topics have not changed."""
-
-    group: str
-    member_id: str
-    member_epoch: int
-    rack_id: str | None = None
-    topics: list[str] | None = None
-    client: str = ""
-    host: str = ""
-
-    def detail(self) -> Detail:
-        """The group and the member's epoch."""
-        return [[f"group.{self.group}", self.member_epoch]]
+class ShareGroupHeartbeatRequest(GroupHeartbeatRequest, frozen=True):
+    """A member of a share group joins, stays, or leaves."""
 
 
-class ShareGroupHeartbeatResponse(Message, frozen=True):
-    """The member's epoch and, if it is told, its assignment: partition numbers by topic id.
-
-    ``names`` are the names of these topics.
-    """
-
-    request: int
-    group: str
-    error: str
-    message: str = ""
-    member_id: str = ""
-    member_epoch: int = 0
-    heartbeat_interval_ms: int = 0
-    assignment: dict[str, list[int]] | None = None
-    names: dict[str, str] = field(default_factory=dict)
-
-    def detail(self) -> Detail:
-        """The group, the error and the member's epoch."""
-        return [[f"group.{self.group}", self.error, self.member_epoch]]
+class ShareGroupHeartbeatResponse(GroupHeartbeatResponse, frozen=True):
+    """What a member of a share group is told."""
 
 
-class ShareGroupDescribeRequest(Message, frozen=True):
-    """Requests share groups with their members from a coordinator."""
-
-    groups: list[str]
+EpochResponse = ConsumerGroupHeartbeatResponse | ShareGroupHeartbeatResponse
+"""What a member of a group of either type is told."""
 
 
-class ShareGroupDescribeResponse(Message, frozen=True):
-    """The requested groups; their members have neither instances nor target assignments."""
+class ShareGroupDescribeRequest(GroupsDescribeRequest, frozen=True):
+    """Requests share groups."""
 
-    request: int
-    groups: dict[str, ConsumerGroupDescription]
+
+class ShareGroupDescribeResponse(GroupsDescribeResponse, frozen=True):
+    """The requested share groups; their members have neither instances nor target assignments."""
 
 
 # ---- records

@@ -2,17 +2,13 @@
 
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from tests.golden_wire.conversation import Conversation, error
+from tests.golden_wire.group_members import UNSET, GroupMembers, Plain
 
-Plain = Any
-"""A response as plain values."""
-
-OFFSETS: Final = "__consumer_offsets --replica-assignment 1:2:0 --config cleanup.policy=compact"
 HEARTBEAT: Final = 1
 """The version of ConsumerGroupHeartbeat in which members make their ids themselves (KIP-1082)."""
-UNSET: Final = object()
 SETTINGS: Final = {
     "group.consumer.min.session.timeout.ms": "1000",
     "group.consumer.session.timeout.ms": "8000",
@@ -24,33 +20,15 @@ LONG_SESSIONS: Final = {"group.consumer.session.timeout.ms": "20000"}
 """For conversations in which a coordinator dies: sessions last until the next one has loaded."""
 
 
-class Members:
+class Members(GroupMembers):
     """The members of a consumer group, as they talk to its coordinator."""
 
     def __init__(self, conversation: Conversation, group: str = "g") -> None:
         """Talk about ``group``, wherever it is coordinated."""
-        self.c = conversation
-        self.group = group
-        self.broker = 0
-        self.names: dict[str, str] = {}
-        self.epochs: dict[str, int] = {}
+        super().__init__(conversation, group)
         self.owned: dict[str, list[str]] = {}
 
     # ---- topics
-
-    def learn(self, *topics: str) -> None:
-        """Learn the ids of topics."""
-        wanted = [{"name": topic, "topic_id": bytes(16)} for topic in topics]
-        body = {"topics": wanted, "allow_auto_topic_creation": False}
-
-        def attempt() -> bool:
-            found = self.c.ask(self.broker, "Metadata", body, version=12)
-            if isinstance(found, str) or any(row["error_code"] for row in found["topics"]):
-                return False
-            self.names.update((row["topic_id"].hex(), row["name"]) for row in found["topics"])
-            return True
-
-        assert self.c.until(attempt)
 
     def by_id(self, partitions: Sequence[str]) -> list[Plain]:
         """Partitions as a request has them."""
@@ -152,18 +130,6 @@ class Members:
         state = [row["group_state"], row["group_epoch"], row["assignment_epoch"]]
         return [*state, row["assignor_name"], sorted(members)]
 
-    def listed(self, types: Sequence[str] = (), states: Sequence[str] = ()) -> Plain:
-        """List the groups of some types and states."""
-        body = {"types_filter": list(types), "states_filter": list(states)}
-        found = self.c.ask(self.broker, "ListGroups", body, version=5)
-        if isinstance(found, str):
-            return found
-        rows = [
-            [row["group_id"], row["protocol_type"], row["group_state"], row["group_type"]]
-            for row in found["groups"]
-        ]
-        return [error(found), sorted(rows)]
-
     def described_as_classic(self, version: int = 6) -> Plain:
         """Describe the group as one of the classic protocol."""
         found = self.c.ask(self.broker, "DescribeGroups", {"groups": [self.group]}, version=version)
@@ -171,12 +137,6 @@ class Members:
             return found
         (row,) = found["groups"]
         return [error(row), row["group_state"], row["protocol_type"], len(row["members"])]
-
-    def deleted(self, group: str = "") -> Plain:
-        """Delete the group."""
-        body = {"groups_names": [group or self.group]}
-        found = self.c.ask(self.broker, "DeleteGroups", body, version=2)
-        return found if isinstance(found, str) else [error(row) for row in found["results"]]
 
     # ---- offsets
 
@@ -208,27 +168,9 @@ class Members:
 
     # ---- where it is coordinated
 
-    def find(self, asked: int = 0, former: int | None = None) -> None:
-        """Find the coordinator, and wait until it has loaded the group's partition."""
-        self.broker = self.c.coordinator(self.group, 0, asked, former)
-        self.c.say("coordinator", self.broker)
-        body = {"groups": [self.group]}
-
-        def is_loaded() -> bool:
-            found = self.c.ask(self.broker, "DescribeGroups", body)
-            loading = ("COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR")
-            return not isinstance(found, str) and error(found["groups"][0]) not in loading
-
-        self.c.until(is_loaded)
-
     def begin(self, partitions: str = "0:1:2,1:2:0,2:0:1,0:1:2,1:2:0,2:0:1") -> None:
         """Have __consumer_offsets at broker 1, and a topic t."""
-        self.c.do(f"topic create {OFFSETS}")
-        self.c.do(f"topic create t --replica-assignment {partitions}")
-        self.c.do("wait until t-0.leader == 0")
-        self.c.wait(3)
-        self.find()
-        self.learn("t")
+        super().begin(partitions)
 
 
 def _refusals(m: Members, say: Callable[[str, Plain], None]) -> None:

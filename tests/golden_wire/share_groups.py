@@ -1,18 +1,15 @@
 """The conversations about share groups (KIP-932)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-from tests.golden_wire.consumer_groups import OFFSETS
 from tests.golden_wire.conversation import Conversation, error, values_of
+from tests.golden_wire.group_members import OFFSETS, UNSET, GroupMembers, Plain
 
-Plain = Any
-"""A response as plain values."""
 Acknowledged = Mapping[str, Sequence[tuple[int, int, Sequence[int]]]]
 """First and last offset and types of acknowledgements, by partition."""
 
 ACCEPT, RELEASE, REJECT, RENEW = 1, 2, 3, 4
-UNSET: Final = object()
 STATE: Final = "__share_group_state --replica-assignment 2:1:0 --config cleanup.policy=delete"
 SETTINGS: Final = {
     "group.share.min.session.timeout.ms": "1000",
@@ -33,33 +30,17 @@ ID_LENGTH: Final = 22
 LONG_LOCKS: Final = {"group.share.record.lock.duration.ms": "30000"}
 
 
-class ShareMembers:
+class ShareMembers(GroupMembers):
     """The members of a share group: they talk to its coordinator and to leaders of partitions."""
+
+    internal_topics = (OFFSETS, STATE)
 
     def __init__(self, conversation: Conversation, group: str = "g") -> None:
         """Talk about ``group``, wherever it is coordinated."""
-        self.c = conversation
-        self.group = group
-        self.broker = 0
-        self.names: dict[str, str] = {}
-        self.epochs: dict[str, int] = {}
+        super().__init__(conversation, group)
         self.sessions: dict[tuple[str, int], int] = {}
 
     # ---- topics
-
-    def learn(self, *topics: str) -> None:
-        """Learn the ids of topics."""
-        wanted = [{"name": topic, "topic_id": bytes(16)} for topic in topics]
-        body = {"topics": wanted, "allow_auto_topic_creation": False}
-
-        def attempt() -> bool:
-            found = self.c.ask(self.broker, "Metadata", body, version=12)
-            if isinstance(found, str) or any(row["error_code"] for row in found["topics"]):
-                return False
-            self.names.update((row["topic_id"].hex(), row["name"]) for row in found["topics"])
-            return True
-
-        assert self.c.until(attempt)
 
     def id_of(self, topic: str) -> bytes:
         """The id of a topic; one that no topic has if the name is unknown."""
@@ -138,24 +119,6 @@ class ShareMembers:
         ]
         state = [row["group_state"], row["group_epoch"], row["assignment_epoch"]]
         return [*state, row["assignor_name"], sorted(members)]
-
-    def listed(self, types: Sequence[str] = ()) -> Plain:
-        """List the groups of some types."""
-        body = {"types_filter": list(types), "states_filter": []}
-        found = self.c.ask(self.broker, "ListGroups", body, version=5)
-        if isinstance(found, str):
-            return found
-        rows = [
-            [row["group_id"], row["protocol_type"], row["group_state"], row["group_type"]]
-            for row in found["groups"]
-        ]
-        return [error(found), sorted(rows)]
-
-    def deleted(self, group: str = "") -> Plain:
-        """Delete the group."""
-        body = {"groups_names": [group or self.group]}
-        found = self.c.ask(self.broker, "DeleteGroups", body, version=2)
-        return found if isinstance(found, str) else [error(row) for row in found["results"]]
 
     # ---- records
 
@@ -332,28 +295,9 @@ class ShareMembers:
 
     # ---- where it is coordinated
 
-    def find(self, asked: int = 0, former: int | None = None) -> None:
-        """Find the coordinator, and wait until it has loaded the group's partition."""
-        self.broker = self.c.coordinator(self.group, 0, asked, former)
-        self.c.say("coordinator", self.broker)
-        body = {"groups": [self.group]}
-
-        def is_loaded() -> bool:
-            found = self.c.ask(self.broker, "DescribeGroups", body)
-            loading = ("COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR")
-            return not isinstance(found, str) and error(found["groups"][0]) not in loading
-
-        self.c.until(is_loaded)
-
     def begin(self, partitions: str = "0:1:2") -> None:
         """Have __consumer_offsets at broker 1, __share_group_state at broker 2, and a topic t."""
-        self.c.do(f"topic create {OFFSETS}")
-        self.c.do(f"topic create {STATE}")
-        self.c.do(f"topic create t --replica-assignment {partitions}")
-        self.c.do("wait until t-0.leader == 0")
-        self.c.wait(3)
-        self.find()
-        self.learn("t")
+        super().begin(partitions)
 
     def ready(self, member: str, broker: int = 0, *partitions: str) -> None:
         """Let a member join, get its assignment, and begin to fetch at the end of partitions."""

@@ -17,45 +17,22 @@ CLASSIC, CONSUMER = 0, 1
 """Types of members."""
 
 
-class ConsumerGroupHeartbeat:
-    """ConsumerGroupHeartbeat: completed when what it changes is replicated."""
+class GroupHeartbeat:
+    """A heartbeat: completed when what it changes is replicated."""
+
+    response: type[wire.GroupHeartbeatResponse]
 
     def __init__(self, known_ids: TopicIds) -> None:
         """Add the ids that members are told to ``known_ids``: they ask for these topics next."""
         self.known_ids = known_ids
 
-    def ask(self, call: Call) -> list[AnyMessage]:
-        """Send the heartbeat to the coordinator."""
-        request = call.message
-        assert isinstance(request, wire.ConsumerGroupHeartbeatRequest)
-        owned = request.topic_partitions
-        return [
-            protocol.ConsumerGroupHeartbeatRequest(
-                request.group_id,
-                request.member_id,
-                request.member_epoch,
-                request.instance_id,
-                request.rack_id,
-                request.rebalance_timeout_ms,
-                request.subscribed_topic_names,
-                request.subscribed_topic_regex,
-                request.server_assignor,
-                None
-                if owned is None
-                else {uuid_text(topic.topic_id): topic.partitions for topic in owned},
-                call.client,
-                HOST,
-                call.header.api_version,
-            )
-        ]
-
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the member's epoch and, if it is told, its assignment."""
         (response,) = responses
-        assert isinstance(response, protocol.ConsumerGroupHeartbeatResponse)
+        assert isinstance(response, protocol.GroupHeartbeatResponse)
         self.known_ids.add(response.names)
         assignment = response.assignment
-        return wire.ConsumerGroupHeartbeatResponse(
+        return self.response(
             error_code=ERRORS[response.error].code,
             error_message=response.message or None,
             member_id=response.member_id or None,
@@ -72,8 +49,41 @@ class ConsumerGroupHeartbeat:
         )
 
 
-class ConsumerGroupDescribe:
-    """ConsumerGroupDescribe."""
+class ConsumerGroupHeartbeat(GroupHeartbeat):
+    """ConsumerGroupHeartbeat."""
+
+    response = wire.ConsumerGroupHeartbeatResponse
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Send the heartbeat to the coordinator."""
+        request = call.message
+        assert isinstance(request, wire.ConsumerGroupHeartbeatRequest)
+        owned = request.topic_partitions
+        return [
+            protocol.ConsumerGroupHeartbeatRequest(
+                request.group_id,
+                request.member_id,
+                request.member_epoch,
+                request.rack_id,
+                request.subscribed_topic_names,
+                call.client,
+                HOST,
+                request.instance_id,
+                request.rebalance_timeout_ms,
+                request.subscribed_topic_regex,
+                request.server_assignor,
+                None
+                if owned is None
+                else {uuid_text(topic.topic_id): topic.partitions for topic in owned},
+                call.header.api_version,
+            )
+        ]
+
+
+class GroupDescribe:
+    """A request that describes groups."""
+
+    request: type[protocol.ConsumerGroupDescribeRequest] | type[protocol.ShareGroupDescribeRequest]
 
     def __init__(self, known_ids: TopicIds) -> None:
         """Add the ids that clients are told to ``known_ids``."""
@@ -81,30 +91,36 @@ class ConsumerGroupDescribe:
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Request the named groups."""
-        request = call.message
-        assert isinstance(request, wire.ConsumerGroupDescribeRequest)
-        return [protocol.ConsumerGroupDescribeRequest(request.group_ids)]
+        assert isinstance(call.message, wire.GroupsDescribeRequest)
+        return [self.request(call.message.group_ids)]
 
     def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return each group's description with its members."""
         (response,) = responses
-        assert isinstance(response, protocol.ConsumerGroupDescribeResponse)
+        assert isinstance(response, protocol.GroupsDescribeResponse)
         for group in response.groups.values():
             self.known_ids.add(group.names)
+        return self.described(response.groups)
+
+    def described(self, groups: Mapping[str, protocol.ConsumerGroupDescription]) -> Message:
+        """The response with some groups."""
+        raise NotImplementedError
+
+
+class ConsumerGroupDescribe(GroupDescribe):
+    """ConsumerGroupDescribe."""
+
+    request = protocol.ConsumerGroupDescribeRequest
+
+    def described(self, groups: Mapping[str, protocol.ConsumerGroupDescription]) -> Message:
         return wire.ConsumerGroupDescribeResponse(
-            groups=[_group(name, group) for name, group in response.groups.items()]
+            groups=[_group(name, group) for name, group in groups.items()]
         )
 
 
 def _group(name: str, group: protocol.ConsumerGroupDescription) -> wire.DescribedConsumerGroup:
     return wire.DescribedConsumerGroup(
-        ERRORS[group.error].code,
-        group.message or None,
-        name,
-        group.state,
-        group.epoch,
-        group.assignment_epoch,
-        group.assignor if group.error == NONE else "",
+        *said_of_group(name, group),
         [
             wire.DescribedConsumer(
                 member.id,
@@ -121,6 +137,21 @@ def _group(name: str, group: protocol.ConsumerGroupDescription) -> wire.Describe
             )
             for member in group.members
         ],
+    )
+
+
+def said_of_group(
+    name: str, group: protocol.ConsumerGroupDescription
+) -> tuple[int, str | None, str, str, int, int, str]:
+    """The fields of a description of a group, but for its members."""
+    return (
+        ERRORS[group.error].code,
+        group.message or None,
+        name,
+        group.state,
+        group.epoch,
+        group.assignment_epoch,
+        group.assignor if group.error == NONE else "",
     )
 
 

@@ -6,14 +6,19 @@ from typing import Final
 from emulator import events, protocol
 from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
-from emulator.clients.external.consumer_groups import HOST, described_assignment
+from emulator.clients.external.consumer_groups import (
+    HOST,
+    GroupDescribe,
+    GroupHeartbeat,
+    described_assignment,
+    said_of_group,
+)
 from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.fetch import UNRESOLVED
-from emulator.clients.external.ids import split_tp, tp_of, uuid_bytes
+from emulator.clients.external.ids import split_tp, tp_of
 from emulator.clients.external.metadata import TopicIds
-from emulator.common.errors import ERRORS, NONE
+from emulator.common.errors import ERRORS
 from emulator.protocol import AnyMessage
-from emulator.wire.messages import consumer_groups as consumer_wire
 from emulator.wire.messages import share_groups as wire
 from emulator.wire.types import NO_UUID, Message
 
@@ -22,12 +27,10 @@ FETCH_VERSION: Final = 4
 """The first Fetch version with batches of the format that share fetches return."""
 
 
-class ShareGroupHeartbeat:
-    """ShareGroupHeartbeat: completed when what it changes is replicated."""
+class ShareGroupHeartbeat(GroupHeartbeat):
+    """ShareGroupHeartbeat."""
 
-    def __init__(self, known_ids: TopicIds) -> None:
-        """Add the ids that members are told to ``known_ids``: they ask for these topics next."""
-        self.known_ids = known_ids
+    response = wire.ShareGroupHeartbeatResponse
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Send the heartbeat to the coordinator."""
@@ -45,62 +48,21 @@ class ShareGroupHeartbeat:
             )
         ]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
-        """Return the member's epoch and, if it is told, its assignment."""
-        (response,) = responses
-        assert isinstance(response, protocol.ShareGroupHeartbeatResponse)
-        self.known_ids.add(response.names)
-        assignment = response.assignment
-        return wire.ShareGroupHeartbeatResponse(
-            error_code=ERRORS[response.error].code,
-            error_message=response.message or None,
-            member_id=response.member_id or None,
-            member_epoch=response.member_epoch,
-            heartbeat_interval_ms=response.heartbeat_interval_ms,
-            assignment=None
-            if assignment is None
-            else consumer_wire.HeartbeatAssignment(
-                [
-                    consumer_wire.HeartbeatTopicPartitions(uuid_bytes(topic), numbers)
-                    for topic, numbers in assignment.items()
-                ]
-            ),
-        )
 
-
-class ShareGroupDescribe:
+class ShareGroupDescribe(GroupDescribe):
     """ShareGroupDescribe."""
 
-    def __init__(self, known_ids: TopicIds) -> None:
-        """Add the ids that clients are told to ``known_ids``."""
-        self.known_ids = known_ids
+    request = protocol.ShareGroupDescribeRequest
 
-    def ask(self, call: Call) -> list[AnyMessage]:
-        """Request the named groups."""
-        request = call.message
-        assert isinstance(request, wire.ShareGroupDescribeRequest)
-        return [protocol.ShareGroupDescribeRequest(request.group_ids)]
-
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
-        """Return each group's description with its members."""
-        (response,) = responses
-        assert isinstance(response, protocol.ShareGroupDescribeResponse)
-        for group in response.groups.values():
-            self.known_ids.add(group.names)
+    def described(self, groups: Mapping[str, protocol.ConsumerGroupDescription]) -> Message:
         return wire.ShareGroupDescribeResponse(
-            groups=[_group(name, group) for name, group in response.groups.items()]
+            groups=[_group(name, group) for name, group in groups.items()]
         )
 
 
 def _group(name: str, group: protocol.ConsumerGroupDescription) -> wire.DescribedShareGroup:
     return wire.DescribedShareGroup(
-        ERRORS[group.error].code,
-        group.message or None,
-        name,
-        group.state,
-        group.epoch,
-        group.assignment_epoch,
-        group.assignor if group.error == NONE else "",
+        *said_of_group(name, group),
         [
             wire.DescribedShareMember(
                 member.id,

@@ -1,7 +1,6 @@
 """The state of a consumer group, and how its records change it.
 
-``epoch`` numbers the group's members and subscriptions; ``assignment_epoch`` is the epoch for which
-``target`` was computed. Each member moves from its current assignment to the target at its own
+Each member moves from its current assignment to the target at its own
 pace: it first revokes what it must give up (``UNREVOKED_PARTITIONS``), then gets what no other
 member owns any more (``UNRELEASED_PARTITIONS`` while it waits for some), and is ``STABLE`` at the
 target's epoch. Source: ``ConsumerGroup``, ``ConsumerGroupMember`` and the ``replay`` methods of
@@ -9,61 +8,49 @@ target's epoch. Source: ``ConsumerGroup``, ``ConsumerGroupMember`` and the ``rep
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct, field
 
 from emulator.common.java_collections import ids_in_order
-from emulator.coordinator.consumer_groups.assignors.specification import Partitions
 from emulator.coordinator.consumer_groups.records import (
     ClassicMember,
     CurrentAssignmentRecord,
-    GroupEpochRecord,
     MemberRecord,
-    Record,
     RegularExpressionRecord,
     SubscriptionMetadataRecord,
-    TargetAssignmentRecord,
-    TargetEpochRecord,
-    TopicMetadata,
 )
+from emulator.coordinator.modern_groups.group import EMPTY, ModernGroup, ModernMember
+from emulator.coordinator.modern_groups.group import STABLE as GROUP_STABLE
+from emulator.coordinator.modern_groups.records import GroupRecord, TopicMetadata
+from emulator.coordinator.modern_groups.specification import Partitions
+
+RecordT = TypeVar("RecordT", MemberRecord, CurrentAssignmentRecord)
 
 STABLE: Final = "STABLE"
 UNREVOKED: Final = "UNREVOKED_PARTITIONS"
 UNRELEASED: Final = "UNRELEASED_PARTITIONS"
 
-EMPTY: Final = "Empty"
 ASSIGNING: Final = "Assigning"
 RECONCILING: Final = "Reconciling"
-GROUP_STABLE: Final = "Stable"
 
-LEFT: Final = -1
-"""The member epoch with which a member leaves."""
 AWAY: Final = -2
 """The member epoch of a static member that left for a while."""
 
 
-class Member(Struct, frozen=True, array_like=True):
-    """A member: what it subscribes to, its epoch, and its partitions.
+class Member(ModernMember, frozen=True, array_like=True):
+    """A member of a consumer group.
 
-    ``assigned`` are those that it may use, ``revoking`` those that it has to give up first.
-    ``topics`` are sorted names; ``regex`` and ``assignor`` are empty if it has none. A member that
-    uses the classic protocol has its ``classic`` settings.
+    Its ``assigned`` partitions are those that it may use, ``revoking`` those that it has to give up
+    first. ``regex`` and ``assignor`` are empty if it has none. A member that uses the classic
+    protocol has its ``classic`` settings.
     """
 
-    id: str
     instance_id: str = ""
-    rack_id: str = ""
-    client: str = ""
-    host: str = ""
     rebalance_timeout_ms: int = -1
-    topics: list[str] = field(default_factory=list)
     regex: str = ""
     assignor: str = ""
-    epoch: int = 0
-    previous_epoch: int = 0
     state: str = STABLE
-    assigned: Partitions = field(default_factory=dict)
     revoking: Partitions = field(default_factory=dict)
     classic: ClassicMember | None = None
 
@@ -80,28 +67,18 @@ class ResolvedRegex(Struct, frozen=True, array_like=True):
     version: int
 
 
-class ConsumerGroup(Struct, array_like=True):
-    """A consumer group. ``target`` is the assignment that its members move to, by member id.
+class ConsumerGroup(ModernGroup[Member], array_like=True):
+    """A consumer group.
 
     ``subscribed`` are the topics of its subscriptions as they were at the group's epoch;
-    ``metadata_hash`` replaces their record from 4.1 on (KIP-1101). ``sessions`` and ``revocations``
-    are the times by which members must send a heartbeat, and have revoked their partitions (with
-    the epoch in which they began to). ``assigned_at_us`` is when the target was computed, 0 if the
-    next one need not wait.
+    ``metadata_hash`` replaces their record from 4.1 on (KIP-1101). ``revocations`` are the times by
+    which members must have revoked their partitions, with the epoch in which they began to.
     """
 
-    name: str
-    epoch: int = 0
-    assignment_epoch: int = -1
-    members: dict[str, Member] = field(default_factory=dict)
-    target: dict[str, Partitions] = field(default_factory=dict)
     subscribed: dict[str, TopicMetadata] = field(default_factory=dict)
-    metadata_hash: int = 0
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
-    sessions: dict[str, int] = field(default_factory=dict)
     revocations: dict[str, tuple[int, int]] = field(default_factory=dict)
     resolving: bool = False
-    assigned_at_us: int = 0
 
     @property
     def state(self) -> str:
@@ -113,6 +90,11 @@ class ConsumerGroup(Struct, array_like=True):
         if all(m.is_reconciled_to(self.assignment_epoch) for m in self.members.values()):
             return GROUP_STABLE
         return RECONCILING
+
+    @property
+    def deadlines(self) -> list[int]:
+        """When members have to have done something."""
+        return [*super().deadlines, *(due_us for due_us, _ in self.revocations.values())]
 
     def static_member(self, instance_id: str) -> Member | None:
         """The member with an instance id."""
@@ -132,11 +114,11 @@ class ConsumerGroup(Struct, array_like=True):
 
     def taken(self) -> dict[str, set[int]]:
         """The partitions of all members' target assignments."""
-        found: dict[str, set[int]] = {}
+        taken: dict[str, set[int]] = {}
         for partitions in self.target.values():
             for topic, numbers in partitions.items():
-                found.setdefault(topic, set()).update(numbers)
-        return found
+                taken.setdefault(topic, set()).update(numbers)
+        return taken
 
     def preferred_assignor(self, default: str) -> str:
         """The assignor that most members want; members without a preference do not count."""
@@ -152,61 +134,38 @@ class ConsumerGroup(Struct, array_like=True):
             for topic, numbers in owned.items()
             for number in numbers
         }
-        found: dict[str, list[tuple[str, int]]] = {}
+        awaited: dict[str, list[tuple[str, int]]] = {}
         for topic, numbers in self.target.get(member.id, {}).items():
             for number in numbers:
                 owner = owners.get((topic, number))
                 if owner is not None:
-                    found.setdefault(owner, []).append((topic, number))
-        return found
+                    awaited.setdefault(owner, []).append((topic, number))
+        return awaited
 
     # ---- records
 
-    def replay(self, record: Record) -> None:
+    def new_member(self, name: str) -> Member:
+        """A member of which nothing is known yet."""
+        return Member(name)
+
+    def replay(self, record: GroupRecord) -> None:
         """Apply a record."""
         match record:
-            case GroupEpochRecord(epoch=epoch, metadata_hash=metadata_hash):
-                self.epoch, self.metadata_hash = epoch, metadata_hash
             case SubscriptionMetadataRecord(topics=topics):
-                self.subscribed = {} if topics is None else dict(topics)
-            case TargetEpochRecord(epoch=epoch, at_us=at_us):
-                self.assignment_epoch, self.assigned_at_us = epoch, at_us
+                self.subscribed = dict(topics or {})
             case RegularExpressionRecord(regex=regex, topics=None):
                 self.regexes.pop(regex, None)
-            case RegularExpressionRecord(regex=regex, topics=topics, at_us=at_us, version=version):
-                self.regexes[regex] = ResolvedRegex(topics or [], at_us, version)
-            case TargetAssignmentRecord(member=member, partitions=None):
-                self.target.pop(member, None)
-            case TargetAssignmentRecord(member=member, partitions=partitions):
-                self.target[member] = partitions or {}
-            case _:
-                self._replay_of_member(record)
-
-    def _replay_of_member(self, record: Record) -> None:
-        match record:
+            case RegularExpressionRecord(regex=regex, topics=topics):
+                self.regexes[regex] = ResolvedRegex(topics or [], record.at_us, record.version)
             case MemberRecord(member=name, is_tombstone=True):
-                self.members.pop(name, None)
-                self.sessions.pop(name, None)
+                super().replay(record)
                 self.revocations.pop(name, None)
-            case MemberRecord(member=name):
-                old = self.members.get(name, Member(name))
-                self.members[name] = with_subscription(old, record)
             case CurrentAssignmentRecord(member=name, is_tombstone=True):
+                super().replay(record)
                 if name in self.members:
-                    old = self.members[name]
-                    self.members[name] = changed(
-                        old, epoch=LEFT, previous_epoch=LEFT, assigned={}, revoking={}
-                    )
-            case CurrentAssignmentRecord(member=name):
-                old = self.members.get(name, Member(name))
-                self.members[name] = changed(
-                    old,
-                    epoch=record.epoch,
-                    previous_epoch=record.previous_epoch,
-                    state=record.state,
-                    assigned=record.assigned,
-                    revoking=record.revoking,
-                )
+                    self._change(name, revoking={})
+            case _:
+                super().replay(record)
 
 
 def preferred_assignor(members: Mapping[str, Member], default: str) -> str:
@@ -218,53 +177,17 @@ def preferred_assignor(members: Mapping[str, Member], default: str) -> str:
     return max(ids_in_order(counts), key=lambda name: counts[name], default=default)
 
 
-def with_subscription(member: Member, record: MemberRecord) -> Member:
-    """A member with what a record says of it."""
-    return changed(
-        member,
-        instance_id=record.instance_id,
-        rack_id=record.rack_id,
-        client=record.client,
-        host=record.host,
-        rebalance_timeout_ms=record.rebalance_timeout_ms,
-        topics=record.topics,
-        regex=record.regex,
-        assignor=record.assignor,
-        classic=record.classic,
-    )
-
-
 def subscription_record(group: str, member: Member) -> MemberRecord:
     """The record of a member's subscription."""
-    return MemberRecord(
-        group,
-        member.id,
-        member.instance_id,
-        member.rack_id,
-        member.client,
-        member.host,
-        member.topics,
-        member.regex,
-        member.rebalance_timeout_ms,
-        member.assignor,
-        member.classic,
-    )
+    return _of(MemberRecord, group, member)
 
 
 def current_assignment_record(group: str, member: Member) -> CurrentAssignmentRecord:
     """The record of a member's epoch and partitions."""
-    return CurrentAssignmentRecord(
-        group,
-        member.id,
-        member.epoch,
-        member.previous_epoch,
-        member.state,
-        member.assigned,
-        member.revoking,
-    )
+    return _of(CurrentAssignmentRecord, group, member)
 
 
-def changed(member: Member, **values: object) -> Member:
-    """A member with other values."""
-    old = {name: getattr(member, name) for name in member.__struct_fields__}
-    return Member(**(old | values))
+def _of(kind: type[RecordT], group: str, member: Member) -> RecordT:
+    """A record with what it says of a member."""
+    names = [name for name in kind.__struct_fields__[2:] if name != "is_tombstone"]
+    return kind(group, member.id, **{name: getattr(member, name) for name in names})

@@ -5,14 +5,15 @@ Source: ``CurrentAssignmentBuilder`` 4.0 and 4.4.
 
 from collections.abc import Container, Mapping, Sequence
 
-from emulator.coordinator.consumer_groups.assignors.specification import Partitions
+from msgspec.structs import replace
+
 from emulator.coordinator.consumer_groups.group import (
     STABLE,
     UNRELEASED,
     UNREVOKED,
     Member,
-    changed,
 )
+from emulator.coordinator.modern_groups.specification import Partitions
 
 
 def reconcile(
@@ -32,14 +33,14 @@ def reconcile(
     does not subscribe, whatever the target says; it ``gives_up`` what it has of them now
     (KAFKA-19431).
     """
-    wanted = {topic: numbers for topic, numbers in target.items() if topic not in unsubscribed}
+    subscribed = {topic: numbers for topic, numbers in target.items() if topic not in unsubscribed}
     if member.state == STABLE and member.epoch == target_epoch:
         return _without(member, owned, unsubscribed) if gives_up else member
     if member.state == UNREVOKED:
         if _still_owns(member.revoking, owned):
             return _without(member, owned, unsubscribed) if gives_up else member
-        return _next(member, member.epoch + 1, wanted, target_epoch, owners, owned)
-    return _next(member, member.epoch, wanted, target_epoch, owners, owned)
+        return _next(member, member.epoch + 1, subscribed, target_epoch, owners, owned)
+    return _next(member, member.epoch, subscribed, target_epoch, owners, owned)
 
 
 def _without(
@@ -81,13 +82,14 @@ def _next(
     )
     waits = False
     for topic in {**target, **member.assigned}:
-        wanted, has = set(target.get(topic, ())), set(member.assigned.get(topic, ()))
-        new = wanted - has
+        targeted, has = set(target.get(topic, ())), set(member.assigned.get(topic, ()))
+        new = targeted - has
         free = {number for number in new if (topic, number) not in owners}
         waits = waits or free != new
-        for kind, found in ((assigned, has & wanted), (revoking, has - wanted), (pending, free)):
-            if found:
-                kind[topic] = sorted(found)
+        parts = ((assigned, has & targeted), (revoking, has - targeted), (pending, free))
+        for partitions, chosen in parts:
+            if chosen:
+                partitions[topic] = sorted(chosen)
     if revoking and _still_owns(revoking, owned):
         return _changed(member, UNREVOKED, epoch, assigned, revoking)
     for topic, numbers in pending.items():
@@ -98,7 +100,7 @@ def _next(
 def _changed(
     member: Member, state: str, epoch: int, assigned: Partitions, revoking: Partitions
 ) -> Member:
-    return changed(
+    return replace(
         member,
         state=state,
         epoch=epoch,

@@ -6,22 +6,18 @@ Each returns the records to write; the caller applies them to the group. Source:
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from emulator.common.errors import NONE
 from emulator.common.java_collections import ids_in_order, timeline_order
 from emulator.coordinator.consumer_groups.assignors import range_assignor, uniform_assignor
-from emulator.coordinator.consumer_groups.assignors.specification import (
-    GroupSpec,
-    MemberSpec,
-    Partitions,
-)
 from emulator.coordinator.consumer_groups.group import (
     AWAY,
     UNREVOKED,
     ConsumerGroup,
     Member,
-    changed,
     current_assignment_record,
     preferred_assignor,
     subscription_record,
@@ -36,15 +32,27 @@ from emulator.coordinator.consumer_groups.records import (
     SubscriptionMetadataRecord,
     TargetAssignmentRecord,
     TargetEpochRecord,
-    TopicMetadata,
 )
 from emulator.coordinator.consumer_groups.regular_expressions import is_valid
+from emulator.coordinator.modern_groups import requests as modern
+from emulator.coordinator.modern_groups.records import TopicMetadata
+from emulator.coordinator.modern_groups.requests import (
+    FENCED_EPOCH,
+    INVALID,
+    UNKNOWN_MEMBER,
+    Refused,
+    Topics,
+    changed_targets,
+    existing,
+    first_epochs,
+    hash_of,
+    known_member,
+    may_compute,
+)
+from emulator.coordinator.modern_groups.specification import GroupSpec, MemberSpec, Partitions
 from emulator.protocol.consumer_groups import ConsumerGroupHeartbeatRequest
 
-UNKNOWN_MEMBER: Final = "UNKNOWN_MEMBER_ID"
-FENCED_EPOCH: Final = "FENCED_MEMBER_EPOCH"
-INVALID: Final = "INVALID_REQUEST"
-NO_GROUP: Final = "GROUP_ID_NOT_FOUND"
+Outcome = modern.Outcome[Record, Member]
 
 ASSIGNORS: Final[dict[str, Callable[[GroupSpec], dict[str, Partitions]]]] = {
     "uniform": uniform_assignor.assign,
@@ -53,13 +61,6 @@ ASSIGNORS: Final[dict[str, Callable[[GroupSpec], dict[str, Partitions]]]] = {
 """The assignors by name, the default first."""
 MEMBER_ID_SINCE: Final = 1
 """The first heartbeat version in which members make their ids themselves (KIP-1082)."""
-
-
-class Topics(Protocol):
-    """What the coordinator knows of topics."""
-
-    def topic(self, name: str) -> TopicMetadata | None:
-        """A topic; None if it does not exist."""
 
 
 class Rules(NamedTuple):
@@ -80,30 +81,6 @@ class Rules(NamedTuple):
     assignors: tuple[str, ...] = tuple(ASSIGNORS)
 
 
-class Refused(Exception):
-    """A request that is answered with an error; nothing changes."""
-
-    def __init__(self, error: str, message: str) -> None:
-        """Answer with ``error``, which ``message`` explains."""
-        super().__init__(message)
-        self.error = error
-        self.message = message
-
-
-class Outcome(NamedTuple):
-    """What a request comes to: records to write, in this order, and the answer.
-
-    ``assignment`` is None if the member is not told. ``reason`` says why the group's epoch was
-    bumped, empty if it was not. ``resolves``: regular expressions are to be resolved.
-    """
-
-    records: list[Record]
-    member: Member
-    assignment: Partitions | None = None
-    reason: str = ""
-    resolves: bool = False
-
-
 def validate(request: ConsumerGroupHeartbeatRequest, assignors: tuple[str, ...]) -> None:
     """Check a heartbeat by itself.
 
@@ -122,8 +99,8 @@ def validate(request: ConsumerGroupHeartbeatRequest, assignors: tuple[str, ...])
         _require(timeout != -1, "RebalanceTimeoutMs must be provided in first request.")
         _require(request.owned == {}, "TopicPartitions must be empty when (re-)joining.")
         subscribes = request.topics is not None or request.regex is not None
-        wanted = "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null"
-        _require(subscribes, f"{wanted} when (re-)joining.")
+        needed = "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null"
+        _require(subscribes, f"{needed} when (re-)joining.")
     if request.member_epoch == AWAY:
         _require(request.instance_id is not None, "InstanceId can't be null.")
     if request.assignor is not None and request.assignor not in assignors:
@@ -184,7 +161,7 @@ def heartbeat(
     epoch, reason = _epoch(group, subscribed, rules, bumps, records)
     target = group.target.get(static.id if static is not None else name, {})
     target_epoch = group.assignment_epoch
-    if epoch > group.assignment_epoch and _may_compute(group, rules, now_us):
+    if epoch > group.assignment_epoch and may_compute(group, rules.interval_us, now_us):
         computed = _target(group, members, subscribed, static, rules)
         records += _target_records(group, rules, members, computed, epoch, now_us)
         target, target_epoch = computed.get(name, {}), epoch
@@ -209,18 +186,12 @@ def heartbeat(
     return Outcome(records, member, member.assigned if told else None, reason, resolves)
 
 
-def _may_compute(group: ConsumerGroup, rules: Rules, now_us: int) -> bool:
-    """Whether a target assignment may follow the last one already."""
-    interval_us = rules.interval_us or 0
-    return not group.assigned_at_us or now_us >= group.assigned_at_us + interval_us
-
-
 def _unsubscribed(
     group: ConsumerGroup, member: Member, target: Partitions, topics: Topics
 ) -> set[str]:
     """The ids of topics that a member has or is to get, but does not subscribe to."""
-    found = (topics.topic(name) for name in topics_of(group, member))
-    subscribed = {topic.id for topic in found if topic is not None}
+    known = existing(topics_of(group, member), topics)
+    subscribed = {topic.id for topic in known.values()}
     return {*member.assigned, *target} - subscribed
 
 
@@ -244,13 +215,9 @@ def _member_of(
     """The member before the request; a static one may take the place of its predecessor."""
     name, joins = request.member_id, request.member_epoch == 0
     if request.instance_id is None:
-        member = group.members.get(name)
-        if member is None:
-            if not joins:
-                raise Refused(
-                    UNKNOWN_MEMBER, f"Member {name} is not a member of group {group.name}."
-                )
+        if joins and name not in group.members:
             return Member(name)
+        member = known_member(group, name)
         check_epoch(member, request.member_epoch, request.owned)
         return member
     if static is None:
@@ -266,7 +233,7 @@ def _member_of(
                 f"Static member {name} with instance id {request.instance_id} cannot join the "
                 f"group because the instance id is owned by {static.id} member.",
             )
-        successor = changed(static, id=name, epoch=0, previous_epoch=0)
+        successor = replace(static, id=name, epoch=0, previous_epoch=0)
         records += removal_records(group, static)
         records.append(subscription_record(group.name, successor))
         records.append(TargetAssignmentRecord(group.name, name, group.target.get(static.id, {})))
@@ -316,7 +283,7 @@ def _is_subset(owned: Mapping[str, list[int]] | None, assigned: Partitions) -> b
 def _updated(member: Member, request: ConsumerGroupHeartbeatRequest) -> Member:
     """The member with what the request says; None in it means that nothing has changed."""
     timeout = request.rebalance_timeout_ms
-    return changed(
+    return replace(
         member,
         instance_id=request.instance_id or member.instance_id,
         rack_id=request.rack_id or member.rack_id,
@@ -365,9 +332,9 @@ def subscribed_topics(
     group: ConsumerGroup, members: Mapping[str, Member], topics: Topics
 ) -> dict[str, TopicMetadata]:
     """The topics that members subscribe to, by name or regular expression, as far as they exist."""
-    names = {name for member in members.values() for name in topics_of(group, member)}
-    found = {name: topics.topic(name) for name in sorted(names)}
-    return {name: topic for name, topic in found.items() if topic is not None}
+    return existing(
+        (name for member in members.values() for name in topics_of(group, member)), topics
+    )
 
 
 def topics_of(group: ConsumerGroup, member: Member) -> list[str]:
@@ -406,18 +373,6 @@ def refreshed(group: ConsumerGroup, topics: Topics, rules: Rules) -> list[Record
     records: list[Record] = []
     _epoch(group, subscribed_topics(group, group.members, topics), rules, "resolved", records)
     return records
-
-
-def hash_of(subscribed: Mapping[str, TopicMetadata]) -> int:
-    """A number that changes with the topics' metadata; 0 without topics.
-
-    Kafka's is another function of the same (``Utils.computeGroupHash``).
-    """
-    mixed = 0
-    for name, topic in subscribed.items():
-        for byte in f"{name} {topic.id} {topic.partitions}\n".encode():
-            mixed = ((mixed ^ byte) * 0x100000001B3) & ((1 << 63) - 1)
-    return mixed
 
 
 def _target(
@@ -459,11 +414,10 @@ def _target_records(
     now_us: int,
 ) -> list[Record]:
     """The records of a target assignment: of members with another one, then its epoch."""
-    records: list[Record] = []
-    for name in ids_in_order(members):
-        target = computed.get(name, {})
-        if name not in group.target or target != group.target[name]:
-            records.append(TargetAssignmentRecord(group.name, name, target))
+    records: list[Record] = [
+        TargetAssignmentRecord(group.name, name, target)
+        for name, target in changed_targets(group, members, computed)
+    ]
     at_us = 0 if rules.interval_us is None else now_us
     return [*records, TargetEpochRecord(group.name, epoch, at_us)]
 
@@ -473,8 +427,7 @@ def _target_records(
 
 def new_group(name: str, rules: Rules) -> ConsumerGroup:
     """A group without members; from 4.3 on its first epoch has an empty target assignment."""
-    first = 0 if rules.interval_us is None else 1
-    return ConsumerGroup(name, first, first or -1)
+    return ConsumerGroup(name, *first_epochs(rules.interval_us))
 
 
 def leave(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> Member:
@@ -485,10 +438,7 @@ def leave(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> Membe
     """
     name, instance_id = request.member_id, request.instance_id
     if instance_id is None:
-        member = group.members.get(name)
-        if member is None:
-            raise Refused(UNKNOWN_MEMBER, f"Member {name} is not a member of group {group.name}.")
-        return member
+        return known_member(group, name)
     static = group.static_member(instance_id)
     if static is None:
         raise Refused(UNKNOWN_MEMBER, f"Instance id {instance_id} is unknown.")
@@ -503,7 +453,7 @@ def leave(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> Membe
 
 def away(group: ConsumerGroup, member: Member) -> Outcome:
     """A static member that leaves for a while: it keeps its partitions until its session ends."""
-    leaving = changed(member, epoch=AWAY, revoking={})
+    leaving = replace(member, epoch=AWAY, revoking={})
     return Outcome([current_assignment_record(group.name, leaving)], leaving)
 
 

@@ -4,20 +4,29 @@ Source: ``GroupMetadataManager`` 4.1.2, 4.2.0 and 4.3.0 in ``org.apache.kafka.co
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from emulator.common.java_collections import hash_map_order, ids_in_order, java_hash, timeline_order
-from emulator.coordinator.consumer_groups.assignors.specification import (
-    GroupSpec,
-    MemberSpec,
-    Partitions,
+from emulator.coordinator.modern_groups import requests as modern
+from emulator.coordinator.modern_groups.group import LEFT, ModernMember
+from emulator.coordinator.modern_groups.records import TopicMetadata
+from emulator.coordinator.modern_groups.requests import (
+    FENCED_EPOCH,
+    INVALID,
+    Refused,
+    Topics,
+    changed_targets,
+    existing,
+    first_epochs,
+    hash_of,
+    known_member,
+    may_compute,
 )
-from emulator.coordinator.consumer_groups.records import TopicMetadata
-from emulator.coordinator.consumer_groups.requests import FENCED_EPOCH, Refused, hash_of
+from emulator.coordinator.modern_groups.specification import GroupSpec, MemberSpec, Partitions
 from emulator.coordinator.share_groups.assignors import balanced, by_hash
-from emulator.coordinator.share_groups.group import LEFT, ShareGroup, ShareMember
+from emulator.coordinator.share_groups.group import ShareGroup
 from emulator.coordinator.share_groups.records import (
     Begun,
     Record,
@@ -30,18 +39,11 @@ from emulator.coordinator.share_groups.records import (
 )
 from emulator.protocol import ShareGroupHeartbeatRequest
 
-INVALID: Final = "INVALID_REQUEST"
-UNKNOWN_MEMBER: Final = "UNKNOWN_MEMBER_ID"
+Outcome = modern.Outcome[Record, ModernMember]
+
 ASSIGNOR: Final = "simple"
 ID_LENGTH_MAX: Final = 36
 """The length of a member's id at most (4.2); of a UUID in hexadecimal digits."""
-
-
-class Topics(Protocol):
-    """The topics of the cluster."""
-
-    def topic(self, name: str) -> TopicMetadata | None:
-        """A topic's id and partitions; None if it does not exist."""
 
 
 class Rules(NamedTuple):
@@ -60,20 +62,6 @@ class Rules(NamedTuple):
     pends_all: bool = False
     checks_ids: bool = True
     interval_us: int | None = None
-
-
-class Outcome(NamedTuple):
-    """A heartbeat's records and the member after it.
-
-    ``assignment`` is what the member is told, None: nothing new. ``begins`` are the partitions with
-    whose state the group begins, by topic id. ``reason`` is why the epoch was bumped.
-    """
-
-    records: list[Record]
-    member: ShareMember
-    assignment: Partitions | None = None
-    begins: Partitions | None = None
-    reason: str = ""
 
 
 def validate(request: ShareGroupHeartbeatRequest, rules: Rules) -> None:
@@ -100,8 +88,7 @@ def validate(request: ShareGroupHeartbeatRequest, rules: Rules) -> None:
 
 def new_group(name: str, rules: Rules) -> ShareGroup:
     """A group without members; from 4.3 on its first epoch has an empty target assignment."""
-    first = 0 if rules.interval_us is None else 1
-    return ShareGroup(name, first, first or -1)
+    return ShareGroup(name, *first_epochs(rules.interval_us))
 
 
 def heartbeat(
@@ -141,15 +128,12 @@ def heartbeat(
         epoch += 1
         records.append(ShareGroupEpochRecord(group.name, epoch, metadata_hash))
     target_epoch, target = group.assignment_epoch, group.target.get(name, {})
-    if epoch > group.assignment_epoch and _may_compute(group, rules, now_us):
+    if epoch > group.assignment_epoch and may_compute(group, rules.interval_us, now_us):
         computed = _target(group, members, topics, rules)
         target_epoch, target = epoch, computed.get(name, {})
         records += _target_records(group, rules, members, computed, epoch, now_us)
-    assigned = {
-        topic: numbers
-        for topic, numbers in target.items()
-        if topic in {each.id for each in subscribed_topics({name: new}, topics).values()}
-    }
+    ids = {topic.id for topic in existing(new.topics, topics).values()}
+    assigned = {topic: numbers for topic, numbers in target.items() if topic in ids}
     if target_epoch != new.epoch:
         member = replace(new, epoch=target_epoch, previous_epoch=new.epoch, assigned=assigned)
     else:
@@ -168,32 +152,32 @@ def heartbeat(
         records,
         member,
         member.assigned if told else None,
-        {topic: begun.partitions for topic, begun in begins.items()},
         reason,
+        begins={topic: begun.partitions for topic, begun in begins.items()},
     )
 
 
-def _member_of(group: ShareGroup, request: ShareGroupHeartbeatRequest, rules: Rules) -> ShareMember:
+def _member_of(
+    group: ShareGroup, request: ShareGroupHeartbeatRequest, rules: Rules
+) -> ModernMember:
     """The member before the request.
 
     Raises:
         Refused: it is unknown, has another epoch, or there are too many.
     """
     name, joins = request.member_id, not request.member_epoch
-    member = group.members.get(name)
-    if member is None and len(group.members) >= rules.max_size:
+    if name not in group.members and len(group.members) >= rules.max_size:
         text = f"The share group has reached its maximum capacity of {rules.max_size} members."
         raise Refused("GROUP_MAX_SIZE_REACHED", text)
-    if member is None and not joins:
-        raise Refused(UNKNOWN_MEMBER, f"Member {name} is not a member of group {group.name}.")
-    if member is None:
-        return ShareMember(name)
+    if joins and name not in group.members:
+        return ModernMember(name)
+    member = known_member(group, name)
     if not (joins and rules.checks_ids):
         _check_epoch(member, request.member_epoch)
     return member
 
 
-def _reason(group: ShareGroup, old: ShareMember, new: ShareMember, rules: Rules) -> str:
+def _reason(group: ShareGroup, old: ModernMember, new: ModernMember, rules: Rules) -> str:
     """Why the group's epoch is bumped, but for changed topics; empty if it is not."""
     if new.topics != old.topics:
         return f"{new.client} subscribes to other topics" if old.topics else "a member joined"
@@ -202,7 +186,7 @@ def _reason(group: ShareGroup, old: ShareMember, new: ShareMember, rules: Rules)
     return "the state of its partitions is there" if is_pending else ""
 
 
-def _check_epoch(member: ShareMember, epoch: int) -> None:
+def _check_epoch(member: ModernMember, epoch: int) -> None:
     """Check the epoch that a member sends: the response with the new one may have been lost.
 
     Raises:
@@ -227,12 +211,10 @@ def _check_epoch(member: ShareMember, epoch: int) -> None:
 
 
 def subscribed_topics(
-    members: Mapping[str, ShareMember], topics: Topics
+    members: Mapping[str, ModernMember], topics: Topics
 ) -> dict[str, TopicMetadata]:
     """The topics that members subscribe to, as far as they exist."""
-    names = {name for member in members.values() for name in member.topics}
-    found = {name: topics.topic(name) for name in sorted(names)}
-    return {name: topic for name, topic in found.items() if topic is not None}
+    return existing((name for member in members.values() for name in member.topics), topics)
 
 
 def _is_pending(group: ShareGroup, rules: Rules) -> bool:
@@ -243,14 +225,14 @@ def _is_pending(group: ShareGroup, rules: Rules) -> bool:
     for partitions in group.target.values():
         for topic, numbers in partitions.items():
             assigned.setdefault(topic, set()).update(numbers)
-    begun = {topic: set(each.partitions) for topic, each in group.initialized.items()}
+    begun = {topic: set(of_topic.partitions) for topic, of_topic in group.initialized.items()}
     if rules.pends_all:
         return begun != assigned
     subscribed = {name for member in group.members.values() for name in member.topics}
     return any(
         begun[topic] != assigned.get(topic)
-        for topic, each in group.initialized.items()
-        if each.name in subscribed
+        for topic, of_topic in group.initialized.items()
+        if of_topic.name in subscribed
     )
 
 
@@ -258,7 +240,7 @@ def _begins(
     group: ShareGroup, subscribed: Mapping[str, TopicMetadata], rules: Rules, now_us: int
 ) -> dict[str, Begun]:
     """The subscribed partitions with whose state the group has to begin now, by topic id."""
-    found: dict[str, Begun] = {}
+    begins: dict[str, Begun] = {}
     for name, topic in subscribed.items():
         known = set(group.initialized[topic.id].partitions if topic.id in group.initialized else ())
         under_way = group.initializing.get(topic.id)
@@ -266,23 +248,23 @@ def _begins(
             known.update(under_way.partitions)
         if len(known) < topic.partitions:
             numbers = [number for number in range(topic.partitions) if number not in known]
-            found[topic.id] = Begun(name, numbers, now_us)
-    return found
+            begins[topic.id] = Begun(name, numbers, now_us)
+    return begins
 
 
 def _merged(known: Mapping[str, Begun], more: Mapping[str, Begun]) -> dict[str, Begun]:
-    found = dict(known)
+    merged = dict(known)
     for topic, begun in more.items():
         numbers = set(begun.partitions)
         if topic in known:
             numbers.update(known[topic].partitions)
-        found[topic] = Begun(begun.name, sorted(numbers), begun.at_us)
-    return found
+        merged[topic] = Begun(begun.name, sorted(numbers), begun.at_us)
+    return merged
 
 
 def _with_beginning(group: ShareGroup, begins: Mapping[str, Begun]) -> Record:
     initializing = _merged(group.initializing, begins)
-    deleting = {each: name for each, name in group.deleting.items() if each not in initializing}
+    deleting = {topic: name for topic, name in group.deleting.items() if topic not in initializing}
     return SharePartitionsRecord(group.name, initializing, group.initialized, deleting)
 
 
@@ -290,7 +272,7 @@ def altering(
     group: ShareGroup, partitions: Partitions, names: Mapping[str, str], at_us: int
 ) -> Record:
     """The record that the state of partitions, by topic id, is made anew."""
-    begins = {topic: Begun(names[topic], each, at_us) for topic, each in partitions.items()}
+    begins = {topic: Begun(names[topic], numbers, at_us) for topic, numbers in partitions.items()}
     return _with_beginning(group, begins)
 
 
@@ -321,25 +303,19 @@ def not_begun(group: ShareGroup, partitions: Partitions) -> Record | None:
 
 
 def _without(known: Mapping[str, Begun], partitions: Partitions) -> dict[str, Begun]:
-    found: dict[str, Begun] = {}
-    for topic, each in known.items():
-        left = [number for number in each.partitions if number not in partitions.get(topic, ())]
+    others: dict[str, Begun] = {}
+    for topic, begun in known.items():
+        left = [number for number in begun.partitions if number not in partitions.get(topic, ())]
         if left:
-            found[topic] = Begun(each.name, left, each.at_us)
-    return found
+            others[topic] = Begun(begun.name, left, begun.at_us)
+    return others
 
 
 # ---- the target assignment
 
 
-def _may_compute(group: ShareGroup, rules: Rules, now_us: int) -> bool:
-    """Whether a target assignment may follow the last one already."""
-    interval_us = rules.interval_us or 0
-    return not group.assigned_at_us or now_us >= group.assigned_at_us + interval_us
-
-
 def _target(
-    group: ShareGroup, members: Mapping[str, ShareMember], topics: Topics, rules: Rules
+    group: ShareGroup, members: Mapping[str, ModernMember], topics: Topics, rules: Rules
 ) -> dict[str, Partitions]:
     """Compute the assignment of all members: of partitions with whose state the group has begun."""
     specs: dict[str, MemberSpec] = {}
@@ -347,10 +323,10 @@ def _target(
     order = ids_in_order([*(m for m in timeline_order(group.members) if m in members), *members])
     for name in order:
         names = hash_map_order(members[name].topics, java_hash)
-        ids = [subscribed[each].id for each in names if each in subscribed]
+        ids = [subscribed[topic].id for topic in names if topic in subscribed]
         specs[name] = MemberSpec("", ids, group.target.get(name, {}))
     counts = {topic.id: topic.partitions for topic in subscribed.values()}
-    assignable = {topic: set(each.partitions) for topic, each in group.initialized.items()}
+    assignable = {topic: set(begun.partitions) for topic, begun in group.initialized.items()}
     same = len({tuple(member.topics) for member in members.values()}) <= 1
     spec = GroupSpec(specs, counts, same, {}, assignable)
     return balanced.assign(spec) if rules.balances else by_hash.assign(spec)
@@ -365,11 +341,10 @@ def _target_records(
     now_us: int,
 ) -> list[Record]:
     """The records of a target assignment: of members with another one, then its epoch."""
-    records: list[Record] = []
-    for name in ids_in_order(members):
-        target = computed.get(name, {})
-        if name not in group.target or target != group.target[name]:
-            records.append(ShareTargetRecord(group.name, name, target))
+    records: list[Record] = [
+        ShareTargetRecord(group.name, name, target)
+        for name, target in changed_targets(group, members, computed)
+    ]
     at_us = 0 if rules.interval_us is None else now_us
     return [*records, ShareTargetEpochRecord(group.name, epoch, at_us)]
 
@@ -377,22 +352,9 @@ def _target_records(
 # ---- leaving
 
 
-def leave(group: ShareGroup, request: ShareGroupHeartbeatRequest) -> ShareMember:
-    """Return the member that leaves.
-
-    Raises:
-        Refused: there is no such member.
-    """
-    member = group.members.get(request.member_id)
-    if member is None:
-        text = f"Member {request.member_id} is not a member of group {group.name}."
-        raise Refused(UNKNOWN_MEMBER, text)
-    return member
-
-
-def remove(group: ShareGroup, member: ShareMember, topics: Topics, rules: Rules) -> Outcome:
+def remove(group: ShareGroup, member: ModernMember, topics: Topics, rules: Rules) -> Outcome:
     """Remove a member that leaves, or is silent; the others get its partitions as they ask."""
-    members = {name: each for name, each in group.members.items() if name != member.id}
+    members = {name: other for name, other in group.members.items() if name != member.id}
     epoch = group.epoch + 1
     records: list[Record] = [
         ShareCurrentRecord(group.name, member.id, is_tombstone=True),
@@ -419,9 +381,9 @@ def deleting(group: ShareGroup, topics: Mapping[str, str] | None = None) -> Reco
     gone = topics
     if gone is None:
         begun_with = {**group.initialized, **group.initializing}
-        gone = {topic: each.name for topic, each in begun_with.items()} | group.deleting
+        gone = {topic: begun.name for topic, begun in begun_with.items()} | group.deleting
         return SharePartitionsRecord(group.name, {}, {}, dict(gone))
-    initialized = {topic: each for topic, each in group.initialized.items() if topic not in gone}
+    initialized = {topic: begun for topic, begun in group.initialized.items() if topic not in gone}
     return SharePartitionsRecord(
         group.name, group.initializing, initialized, group.deleting | dict(gone)
     )

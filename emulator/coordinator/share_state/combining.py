@@ -16,26 +16,28 @@ def combined(
 ) -> list[StateBatch]:
     """Combine states, without what lies before ``start`` (-1: nothing does)."""
     batches = [
-        StateBatch(max(start, each.first), each.last, each.state, each.deliveries)
-        for each in (*known, *newer)
-        if each.last >= start
+        StateBatch(max(start, batch.first), batch.last, batch.state, batch.deliveries)
+        for batch in (*known, *newer)
+        if batch.last >= start
     ]
-    cuts = sorted({each.first for each in batches} | {each.last + 1 for each in batches})
-    found: list[StateBatch] = []
+    cuts = sorted({batch.first for batch in batches} | {batch.last + 1 for batch in batches})
+    result: list[StateBatch] = []
     for first, bound in pairwise(cuts):
         states = [
-            (each.deliveries, each.state) for each in batches if each.first <= first <= each.last
+            (batch.deliveries, batch.state)
+            for batch in batches
+            if batch.first <= first <= batch.last
         ]
         if not states:
             continue
         deliveries, state = max(states)
-        before = found[-1] if found else None
+        before = result[-1] if result else None
         if before is not None and (before.last, before.state, before.deliveries) == (
             first - 1,
             state,
             deliveries,
         ):
-            found[-1] = StateBatch(before.first, bound - 1, state, deliveries)
+            result[-1] = StateBatch(before.first, bound - 1, state, deliveries)
         else:
-            found.append(StateBatch(first, bound - 1, state, deliveries))
-    return found
+            result.append(StateBatch(first, bound - 1, state, deliveries))
+    return result

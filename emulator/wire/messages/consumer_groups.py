@@ -43,7 +43,7 @@ class HeartbeatAssignment(Message, frozen=True):
     topic_partitions: list[HeartbeatTopicPartitions] = []
 
 
-class ConsumerGroupHeartbeatResponse(Message, frozen=True):
+class GroupHeartbeatResponse(Message, frozen=True):
     """The member's epoch, and its assignment if that has changed."""
 
     throttle_time_ms: Int32 = 0
@@ -55,11 +55,19 @@ class ConsumerGroupHeartbeatResponse(Message, frozen=True):
     assignment: HeartbeatAssignment | None = None
 
 
-class ConsumerGroupDescribeRequest(Message, frozen=True):
-    """Requests the state and the members of consumer groups."""
+class ConsumerGroupHeartbeatResponse(GroupHeartbeatResponse, frozen=True):
+    """What a member of a consumer group is told."""
+
+
+class GroupsDescribeRequest(Message, frozen=True):
+    """Requests the state and the members of groups."""
 
     group_ids: list[String] = []
     include_authorized_operations: Bool = False
+
+
+class ConsumerGroupDescribeRequest(GroupsDescribeRequest, frozen=True):
+    """Requests consumer groups."""
 
 
 class DescribedTopicPartitions(Message, frozen=True):
@@ -95,8 +103,8 @@ class DescribedConsumer(Message, frozen=True):
     member_type: Annotated[Int8, since(1)] = -1
 
 
-class DescribedConsumerGroup(Message, frozen=True):
-    """One of the ``groups`` of :class:`ConsumerGroupDescribeResponse`."""
+class DescribedModernGroup(Message, frozen=True):
+    """What is said of a group of both types."""
 
     error_code: Int16 = 0
     error_message: String | None = None
@@ -105,6 +113,11 @@ class DescribedConsumerGroup(Message, frozen=True):
     group_epoch: Int32 = 0
     assignment_epoch: Int32 = 0
     assignor_name: String = ""
+
+
+class DescribedConsumerGroup(DescribedModernGroup, frozen=True):
+    """One of the ``groups`` of :class:`ConsumerGroupDescribeResponse`."""
+
     members: list[DescribedConsumer] = []
     authorized_operations: Int32 = -2147483648
 

@@ -4,7 +4,9 @@ from typing import Annotated
 
 from emulator.wire.messages.consumer_groups import (
     DescribedAssignment,
-    HeartbeatAssignment,
+    DescribedModernGroup,
+    GroupHeartbeatResponse,
+    GroupsDescribeRequest,
 )
 from emulator.wire.types import (
     NO_UUID,
@@ -33,23 +35,12 @@ class ShareGroupHeartbeatRequest(Message, frozen=True):
     subscribed_topic_names: list[String] | None = None
 
 
-class ShareGroupHeartbeatResponse(Message, frozen=True):
-    """The member's epoch, and its assignment if that has changed."""
-
-    throttle_time_ms: Int32 = 0
-    error_code: Int16 = 0
-    error_message: String | None = None
-    member_id: String | None = None
-    member_epoch: Int32 = 0
-    heartbeat_interval_ms: Int32 = 0
-    assignment: HeartbeatAssignment | None = None
+class ShareGroupHeartbeatResponse(GroupHeartbeatResponse, frozen=True):
+    """What a member of a share group is told."""
 
 
-class ShareGroupDescribeRequest(Message, frozen=True):
-    """Requests the state and the members of share groups."""
-
-    group_ids: list[String] = []
-    include_authorized_operations: Bool = False
+class ShareGroupDescribeRequest(GroupsDescribeRequest, frozen=True):
+    """Requests share groups."""
 
 
 class DescribedShareMember(Message, frozen=True):
@@ -64,16 +55,9 @@ class DescribedShareMember(Message, frozen=True):
     assignment: DescribedAssignment = DescribedAssignment()
 
 
-class DescribedShareGroup(Message, frozen=True):
+class DescribedShareGroup(DescribedModernGroup, frozen=True):
     """One of the ``groups`` of :class:`ShareGroupDescribeResponse`."""
 
-    error_code: Int16 = 0
-    error_message: String | None = None
-    group_id: String = ""
-    group_state: String = ""
-    group_epoch: Int32 = 0
-    assignment_epoch: Int32 = 0
-    assignor_name: String = ""
     members: list[DescribedShareMember] = []
     authorized_operations: Int32 = -2147483648
 

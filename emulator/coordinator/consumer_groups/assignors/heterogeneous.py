@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from emulator.common.java_collections import uuid_order
-from emulator.coordinator.consumer_groups.assignors.specification import (
+from emulator.coordinator.modern_groups.specification import (
     GroupSpec,
     MemberSpec,
     Partitions,
@@ -80,7 +80,9 @@ class _Assignment:
 
     def _balance(self) -> None:
         """Balance one topic after another until a whole round has changed nothing."""
-        topics = self._by_need(topic for topic, each in self.subscribers.items() if len(each) > 1)
+        topics = self._by_need(
+            topic for topic, members in self.subscribers.items() if len(members) > 1
+        )
         last_changed = ""
         for _ in range(ROUNDS_MAX):
             for topic in topics:

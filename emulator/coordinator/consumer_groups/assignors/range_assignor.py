@@ -4,7 +4,7 @@ Members that subscribe to the same topics get the same partitions of each, as fa
 Source: ``org.apache.kafka.coordinator.group.assignor.RangeAssignor`` 4.0.
 """
 
-from emulator.coordinator.consumer_groups.assignors.specification import GroupSpec, Partitions
+from emulator.coordinator.modern_groups.specification import GroupSpec, Partitions
 
 
 def assign(group: GroupSpec) -> dict[str, Partitions]:

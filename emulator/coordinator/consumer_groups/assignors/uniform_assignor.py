@@ -7,7 +7,7 @@ Members whose subscriptions differ are balanced topic by topic. Source: ``Unifor
 
 from emulator.common.java_collections import numbers_in_order, topics_in_order
 from emulator.coordinator.consumer_groups.assignors import heterogeneous
-from emulator.coordinator.consumer_groups.assignors.specification import GroupSpec, Partitions
+from emulator.coordinator.modern_groups.specification import GroupSpec, Partitions
 
 
 def assign(group: GroupSpec) -> dict[str, Partitions]:
@@ -57,6 +57,6 @@ def _homogeneous(group: GroupSpec) -> dict[str, Partitions]:
         for _, (topic, number) in zip(range(left), waiting, strict=False):
             target[name].setdefault(topic, []).append(number)
     return {
-        name: {topic: sorted(numbers) for topic, numbers in each.items()}
-        for name, each in target.items()
+        name: {topic: sorted(numbers) for topic, numbers in partitions.items()}
+        for name, partitions in target.items()
     }

@@ -10,7 +10,7 @@ from math import ceil
 from typing import Generic, TypeVar
 
 from emulator.common.java_collections import hash_map_order, topics_in_order
-from emulator.coordinator.consumer_groups.assignors.specification import GroupSpec, Partitions
+from emulator.coordinator.modern_groups.specification import GroupSpec, Partitions
 from emulator.coordinator.share_groups.assignors.ordering import (
     Partition,
     computed_order,
@@ -69,13 +69,13 @@ class _Balance(Generic[Key]):
 
     def revoke_overshared(self, expected: int) -> set[int]:
         """Take partitions from members where too many share them; return these members."""
-        found: set[int] = set()
+        losers: set[int] = set()
         for partition in computed_order(self.by_partition, self.hash_of, expected):
             members = hash_map_order(sorted(self.by_partition[partition]), number_hash)
             for member in members[: max(0, len(members) - self.sharing)]:
                 self._take(member, partition)
-                found.add(member)
-        return found
+                losers.add(member)
+        return losers
 
     def fill(self, unfilled: Sequence[int], expected: int) -> None:
         """Give members partitions that too few share."""
@@ -123,20 +123,20 @@ def _homogeneous(group: GroupSpec) -> dict[str, Partitions]:
     unfilled = {at for at in counts if counts[at] < balance.quota[at]}
     unfilled |= balance.revoke_overshared(len(targets))
     balance.fill(sorted(unfilled), len(targets))
-    found: dict[str, Partitions] = {}
+    target: dict[str, Partitions] = {}
     for at, name in enumerate(names):
         mine: Partitions = {}
         for topic, number in sorted(balance.by_member.get(at, ())):
             mine.setdefault(topic, []).append(number)
-        found[name] = mine
-    return found
+        target[name] = mine
+    return target
 
 
 def _heterogeneous(group: GroupSpec) -> dict[str, Partitions]:
     names = list(group.members)
     members = list(group.members.values())
-    topics = topics_in_order(dict.fromkeys(each for member in members for each in member.topics))
-    found: dict[str, Partitions] = {
+    topics = topics_in_order(dict.fromkeys(topic for member in members for topic in member.topics))
+    target: dict[str, Partitions] = {
         name: {topic: sorted(numbers) for topic, numbers in group.members[name].assigned.items()}
         for name in names
     }
@@ -159,7 +159,7 @@ def _heterogeneous(group: GroupSpec) -> dict[str, Partitions]:
         for at, name in enumerate(names):
             mine = sorted(balance.by_member.get(at, ()))
             if mine:
-                found[name][topic] = mine
+                target[name][topic] = mine
             else:
-                found[name].pop(topic, None)
-    return found
+                target[name].pop(topic, None)
+    return target

@@ -5,9 +5,10 @@ Partitions that nobody begins at stay where they were, or are dealt out in turn.
 """
 
 from collections.abc import Iterable
+from itertools import chain
 
 from emulator.common.java_collections import java_hash, topics_in_order, uuid_hash
-from emulator.coordinator.consumer_groups.assignors.specification import GroupSpec, Partitions
+from emulator.coordinator.modern_groups.specification import GroupSpec, Partitions
 from emulator.coordinator.share_groups.assignors.ordering import (
     Partition,
     computed_order,
@@ -32,12 +33,12 @@ def _targets(group: GroupSpec, topics: Iterable[str]) -> list[Partition]:
 
 def _present(group: GroupSpec) -> Assigned:
     """The members of each partition now, in the order of a HashMap."""
-    found: Assigned = {}
+    members: Assigned = {}
     for name, member in group.members.items():
         for topic in topics_in_order(member.assigned):
             for number in member.assigned[topic]:
-                found.setdefault((topic, number), []).append(name)
-    return {partition: found[partition] for partition in computed_order(found, partition_hash)}
+                members.setdefault((topic, number), []).append(name)
+    return {partition: members[partition] for partition in computed_order(members, partition_hash)}
 
 
 def _hashed(members: Iterable[str], partitions: list[Partition], assigned: Assigned) -> None:
@@ -68,7 +69,8 @@ def _homogeneous(group: GroupSpec) -> dict[str, Partitions]:
             if len(mine) < quota and partition not in hashed:
                 mine.add(partition)
                 taken.add(partition)
-    _deal([each for each in targets if each not in taken], list(group.members), final, quota)
+    free = [target for target in targets if target not in taken]
+    _deal(free, list(group.members), final, quota)
     return _result(group, final)
 
 
@@ -93,19 +95,19 @@ def _deal(
 
 
 def _heterogeneous(group: GroupSpec) -> dict[str, Partitions]:  # noqa: C901 - step by step
-    wanted = {
+    subscribed = {
         name: _targets(group, member.topics)
         for name, member in group.members.items()
         if member.topics
     }
     subscribers: dict[str, dict[str, None]] = {}
-    for name, partitions in wanted.items():
+    for name, partitions in subscribed.items():
         for topic, _ in partitions:
             subscribers.setdefault(topic, {})[name] = None
-    targets = dict.fromkeys(each for partitions in wanted.values() for each in partitions)
+    targets = dict.fromkeys(chain.from_iterable(subscribed.values()))
     present = _present(group)
     assigned: Assigned = {}
-    for name, partitions in wanted.items():
+    for name, partitions in subscribed.items():
         _hashed([name], partitions, assigned)
     taken = set(assigned)
     free: dict[str, list[Partition]] = {}
@@ -128,10 +130,10 @@ def _heterogeneous(group: GroupSpec) -> dict[str, Partitions]:  # noqa: C901 - s
 
 
 def _result(group: GroupSpec, final: dict[str, set[Partition]]) -> dict[str, Partitions]:
-    found: dict[str, Partitions] = {}
+    target: dict[str, Partitions] = {}
     for name in group.members:
         mine: Partitions = {}
         for topic, number in sorted(final.get(name, ())):
             mine.setdefault(topic, []).append(number)
-        found[name] = mine
-    return found
+        target[name] = mine
+    return target

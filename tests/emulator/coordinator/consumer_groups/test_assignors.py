@@ -1,7 +1,7 @@
 """The assignors compared with Kafka's own classes.
 
-``Assignments.java`` computed the targets in ``assignments.json`` with the assignors of 4.1.2; those
-of 4.0.2 and 4.4.0 compute the same.
+``Assignments.java`` in the folder above computed the targets in ``assignments.json`` with the
+assignors of 4.1.2; those of 4.0.2 and 4.4.0 compute the same.
 """
 
 import json
@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from emulator.common.java_collections import ids_in_order
-from emulator.coordinator.consumer_groups.assignors.specification import GroupSpec, MemberSpec
 from emulator.coordinator.consumer_groups.requests import ASSIGNORS
+from emulator.coordinator.modern_groups.specification import GroupSpec, MemberSpec
 
 CASES = json.loads(Path(__file__).with_name("assignments.json").read_text("utf-8"))
 

@@ -1,7 +1,7 @@
 """The simple assignor compared with Kafka's own classes.
 
-``ShareAssignments.java`` computed the targets in ``assignments.json`` with the assignor of 4.1.2,
-and with that of 4.4.0, which is that of 4.2.
+``Assignments.java`` in the folder above computed the targets in ``assignments.json`` with the
+assignor of 4.1.2, and with that of 4.4.0, which is that of 4.2.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from emulator.common.java_collections import hash_map_order, ids_in_order, uuid_hash
-from emulator.coordinator.consumer_groups.assignors.specification import GroupSpec, MemberSpec
+from emulator.coordinator.modern_groups.specification import GroupSpec, MemberSpec
 from emulator.coordinator.share_groups.assignors import balanced, by_hash
 
 CASES = json.loads(Path(__file__).with_name("assignments.json").read_text("utf-8"))

@@ -7,10 +7,11 @@ import java.util.*;
 import java.io.File;
 
 /**
- * Assigns the share groups of a JSON file with Kafka's own assignor, and prints what each member gets:
- * java -cp "kafka-4.1.2/*" ShareAssignments.java assignments.json
+ * Assigns the groups of a JSON file with Kafka's own assignors (share groups name none), and prints
+ * what each member gets:
+ * java -cp 'kafka-4.1.2/*' Assignments.java assignments.json
  */
-public class ShareAssignments {
+public class Assignments {
     public static void main(String[] args) throws Exception {
         ObjectMapper mapper = new ObjectMapper();
         ArrayNode out = mapper.createArrayNode();
@@ -27,7 +28,7 @@ public class ShareAssignments {
                 public Collection<String> memberIds() { return members.keySet(); }
                 public SubscriptionType subscriptionType() { return c.get("homogeneous").asBoolean() ? SubscriptionType.HOMOGENEOUS : SubscriptionType.HETEROGENEOUS; }
                 public boolean isPartitionAssignable(Uuid t, int p) { return true; }
- public boolean isPartitionAssigned(Uuid t, int p) { return taken.getOrDefault(t, Set.of()).contains(p); }
+                public boolean isPartitionAssigned(Uuid t, int p) { return taken.getOrDefault(t, Set.of()).contains(p); }
                 public MemberSubscription memberSubscription(String id) {
                     JsonNode m = members.get(id); Set<Uuid> topics = new HashSet<>();
                     m.get("topics").forEach(t -> topics.add(Uuid.fromString(t.asText())));
@@ -46,7 +47,11 @@ public class ShareAssignments {
                 public int numPartitions(Uuid t) { return counts.getOrDefault(t, -1); }
                 public Set<String> racksForPartition(Uuid t, int p) { return Set.of(); }
             };
-            ShareGroupPartitionAssignor assignor = new SimpleAssignor();
+            PartitionAssignor assignor = switch (c.path("assignor").asText("simple")) {
+                case "range" -> new RangeAssignor();
+                case "uniform" -> new UniformAssignor();
+                default -> new SimpleAssignor();
+            };
             ObjectNode found = mapper.createObjectNode();
             assignor.assign(spec, describer).members().forEach((id, a) -> {
                 ObjectNode mine = found.putObject(id);
