@@ -9,6 +9,7 @@ hashed. Outside code learns what happens from the events passed to observers.
 
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from typing import Final
 
 import msgspec
 from msgspec import Struct, field
@@ -58,6 +59,7 @@ from emulator.restore.groups import StoredGroup, stored_groups
 from emulator.restore.logs import committed_offsets, replicas_on_disk
 from emulator.restore.metadata_log import controller_ids, snapshot_of
 from emulator.restore.znodes import stored_znodes
+from emulator.simulation.bytes_by_number import BytesByNumber
 from emulator.simulation.kernel import Host, Kernel, KernelState, Observer
 from emulator.simulation.network import Network, NetworkState
 from emulator.simulation.packed_list import as_list
@@ -107,7 +109,22 @@ class ClusterState(Struct, array_like=True):
     kraft: KRaftState | None = None
 
 
-_encoder = msgspec.msgpack.Encoder(enc_hook=as_list)
+_IN_FILES: Final = msgspec.msgpack.Ext(1, b"batches of external clients")
+"""What stands in an encoded state for the batches, which may not fit in memory together."""
+
+
+def _as_plain(value: object) -> object:
+    return _IN_FILES if isinstance(value, BytesByNumber) else as_list(value)
+
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=_as_plain)
+
+
+def _map_header(count: int) -> bytes:
+    """How a map of so many items begins in MessagePack."""
+    if count < 1 << 4:
+        return bytes([0x80 | count])
+    return b"\xde" + count.to_bytes(2) if count < 1 << 16 else b"\xdf" + count.to_bytes(4)
 
 
 class Cluster:
@@ -205,6 +222,7 @@ class Cluster:
         )
         self.environment.observers.append(self.facts.changed)
         self.kernel.subscribe(self._forget_deleted, [events.LogStartOffsetChanged])
+        self.kernel.subscribe(self._forget_log, [events.LogDeleted])
         self.audit = Audit(state.audit, self.kernel, self.logs_of, self.log_of)
         eligible_of = self.metadata_facts.eligible if self.controllers else nobody_eligible
         self.invariants = Invariants(
@@ -447,8 +465,15 @@ class Cluster:
 
     @property
     def state_hash(self) -> str:
-        """The SHA-256 hash of the cluster's entire state."""
-        return sha256(_encoder.encode(self.state)).hexdigest()
+        """The SHA-256 hash of the cluster's entire state, with its batches, wherever these are."""
+        batches = self.state.clients.encoded
+        before, _, after = _encoder.encode(self.state).partition(_encoder.encode(_IN_FILES))
+        summed = sha256(before)
+        summed.update(_map_header(len(batches)))
+        for number, data in batches.items():
+            summed.update(_encoder.encode(number) + _encoder.encode(data))
+        summed.update(after)
+        return summed.hexdigest()
 
     def subscribe(self, observer: Callable[[events.Event], None]) -> None:
         """Pass all later events to an observer."""
@@ -484,6 +509,20 @@ class Cluster:
             if batch.end_offset > end:
                 break
             self.ledger.forget(batch.first_record)
+
+    def _forget_log(self, event: events.LogDeleted) -> None:
+        """Discard the batches of a deleted topic once its last log is deleted.
+
+        What was on a disk that is replaced stays known, because it may be lost.
+        """
+        brokers = self.state.brokers
+        if brokers[event.broker].state != "running":
+            return
+        logs = {number: broker.replicas.get(event.tp) for number, broker in brokers.items()}
+        deleted = logs.pop(event.broker)
+        if deleted is not None and not any(logs.values()):
+            for batch in deleted.log.batches:
+                self.ledger.forget(batch.first_record)
 
     def controller_cache(self, broker: int) -> ControllerState | None:
         """The controller's cache of a broker that is, or believes to be, the controller."""

@@ -19,6 +19,7 @@ from commands.cli.options import (
     Host,
     Image,
     Keep,
+    KeepMemory,
     Key,
     Listeners,
     Mode,
@@ -123,6 +124,7 @@ def console(
     key: Key = None,
     control: Control = None,
     control_folder: ControlFolder = None,
+    keep_memory: KeepMemory = None,
     attach: Annotated[
         list[str] | None,
         option(
@@ -179,6 +181,7 @@ def console(
             "--key": key,
             "--control": control,
             "--control-folder": control_folder,
+            "--keep-memory": keep_memory,
         }
         wrong = [name for name, value in only_served.items() if value is not None]
         if wrong:
@@ -249,6 +252,7 @@ def console(
             ),
             control=control,
             folder=folder_of(control_folder),
+            keep_memory=keep_memory,
         )
     else:
         source, recorder = live_source(path, target, given, options.words(), keep, statements)

@@ -12,7 +12,7 @@ from commands.cli import candidates
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.kinds import KINDS
-from commands.language.places import size
+from commands.language.places import memory, size
 from commands.output import streams
 from sessions.gateway.endpoints import LOOPBACK, PLAINTEXT, Endpoint
 from sessions.grammar.words import BadWord
@@ -256,6 +256,17 @@ Certificate = Annotated[
     ),
 ]
 Key = Annotated[str | None, option("--key", metavar="FILE", text="its private key, a PEM file")]
+KeepMemory = Annotated[
+    int | None,
+    option(
+        "--keep-memory",
+        metavar="SIZE",
+        parse=memory,
+        text="how much of what clients write is kept in memory; older records are in temporary "
+        "files (TMPDIR)",
+        default="256MB",
+    ),
+]
 Control = Annotated[
     int | None,
     option(

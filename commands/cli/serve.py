@@ -15,6 +15,7 @@ from commands.cli.options import (
     Controllers,
     Host,
     Image,
+    KeepMemory,
     Key,
     Listeners,
     Mode,
@@ -51,6 +52,7 @@ app = typer.Typer()
         "tidegauge serve --host 0.0.0.0 --advertise 192.168.1.5",
         "tidegauge serve --protocol SASL_PLAINTEXT --user alice:secret",
         "tidegauge serve --listener OUTSIDE=0.0.0.0:19092,advertise=192.168.1.5",
+        "tidegauge serve --keep-memory 64MB --config log.retention.bytes=1000000000",
     ),
 )
 def serve(
@@ -73,6 +75,7 @@ def serve(
     control: Control = None,
     control_folder: ControlFolder = None,
     image: Image = None,
+    keep_memory: KeepMemory = None,
     record: Record = None,
     speed: Annotated[
         float | None,
@@ -111,6 +114,7 @@ def serve(
     from commands.runs.serve import Service, token
     from commands.runs.serve import serve as run
     from commands.runs.served_script import script_to_serve
+    from sessions.gateway.spill_file import KEEP_MEMORY
 
     if standby and (file or record or control is None):
         message = "'tidegauge serve' --standby needs --control, and takes no script or --record"
@@ -152,5 +156,6 @@ def serve(
             folder=folder,
             speed=speed or 1.0,
             json=as_json,
+            keep_memory=KEEP_MEMORY if keep_memory is None else keep_memory,
         )
     )

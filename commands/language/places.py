@@ -31,16 +31,25 @@ def last_seq(place: Place, chunks: "Chunks") -> int:
     return chunks.seq_at(position.time_us) if position.seq is None else position.seq
 
 
-def size(word: str) -> int:
-    """Parse a size such as ``64MB`` or ``2GB``; at least the minimum of a bounded recording.
+def memory(word: str) -> int:
+    """Parse a size such as ``64MB`` or ``2GB``.
 
     Raises:
-        BadWord: it is not a size, or too small.
+        BadWord: it is not a size.
     """
     match = _SIZE.fullmatch(word)
     if match is None:
         raise BadWord(f"'{word}' is not a size: give a number and KB, MB or GB (64MB)")
-    bytes_asked = int(match[1]) * UNITS_BYTES[match[2]]
+    return int(match[1]) * UNITS_BYTES[match[2]]
+
+
+def size(word: str) -> int:
+    """Parse a size; at least the minimum of a bounded recording.
+
+    Raises:
+        BadWord: it is not a size, or too small.
+    """
+    bytes_asked = memory(word)
     if bytes_asked < LIMIT_BYTES_MIN:
         raise BadWord(f"'{word}' is too small for a recording: at least 1MB")
     return bytes_asked

@@ -30,6 +30,7 @@ from sessions.format.errors import SessionError
 from sessions.gateway.control import ControlChannel, new_token
 from sessions.gateway.endpoints import Endpoint, UnreachableError
 from sessions.gateway.gateway import CONNECTIONS_MAX, ClosedError
+from sessions.gateway.spill_file import KEEP_MEMORY
 from sessions.recording.recorder import Recorder
 
 TOKEN: Final = "TIDEGAUGE_CONTROL_TOKEN"
@@ -197,7 +198,7 @@ class Service(Struct, frozen=True, kw_only=True):
     ``script`` None: clusters are requested on the control channel (``--standby``), and the server
     exits when its standard input ends. ``control`` None: there is no control channel; 0: any port.
     Requests must give ``token``, and read and write files below
-    ``folder`` only.
+    ``folder`` only. ``keep_memory`` are the bytes of clients' records in memory, of each cluster.
     """
 
     script: Script | None
@@ -208,6 +209,7 @@ class Service(Struct, frozen=True, kw_only=True):
     folder: Path = Path()
     speed: float = 1.0
     json: bool = False
+    keep_memory: int = KEEP_MEMORY
 
 
 def serve(service: Service) -> ExitCode:
@@ -277,6 +279,7 @@ async def _serve(service: Service, access: Access) -> ExitCode:
             speed=service.speed,
             access=access,
             folder=service.folder,
+            keep_memory=service.keep_memory,
         )
 
     clusters = Clusters(made, access, service.folder)
@@ -291,6 +294,7 @@ async def _serve(service: Service, access: Access) -> ExitCode:
                 speed=service.speed,
                 access=access,
                 folder=service.folder,
+                keep_memory=service.keep_memory,
             )
             clusters.add(cluster)
             await cluster.start()

@@ -27,7 +27,9 @@ from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
+from sessions.gateway.ledger_batches import LedgerBatches
 from sessions.gateway.served_view import ServedView
+from sessions.gateway.spill_file import KEEP_MEMORY, TemporarySpillFile
 from sessions.grammar.event_patterns import looked_up
 from sessions.grammar.words import BadWord
 from sessions.model import clients, summary
@@ -85,10 +87,12 @@ class ServedCluster:
         speed: float = 1.0,
         access: Access = DEFAULT,
         folder: Path = Path(),
+        keep_memory: int = KEEP_MEMORY,
     ) -> None:
         """Create the script's cluster; :meth:`run_script` runs its other statements.
 
-        Requests read and write files below ``folder`` only.
+        Requests read and write files below ``folder`` only. Of what clients write the latest
+        ``keep_memory`` bytes are kept in memory, and older records in temporary files.
 
         Raises:
             CommandError: the cluster's configuration is not valid.
@@ -99,10 +103,12 @@ class ServedCluster:
         self.access = access
         view = ServedView()
         self.run = ScriptRunner(script, Pace(), recorder, view)
-        view.look_in(self.run.cluster.ledger)
+        ledger = self.run.cluster.ledger
+        ledger.encoded.spill(keep_memory, TemporarySpillFile)
+        view.look_in(ledger)
         self.journal = None
         if recorder is None and keeps_journal:
-            self.journal = Journal(self.run.runner, script.cluster)
+            self.journal = Journal(self.run.runner, script.cluster, keep_memory)
         self._searching = asyncio.Lock()
         self.gateway = Gateway(
             self.run.runner,
@@ -113,6 +119,7 @@ class ServedCluster:
             tls=access.tls,
         )
         if recorder is not None:
+            recorder.run_for_long(LedgerBatches(ledger))
             self.gateway.looked.append(recorder.tick)
 
     @property

@@ -18,6 +18,7 @@ from commands.runs.served_cluster import ServedCluster
 from emulator.events import Event
 from sessions.gateway.control import ControlChannel
 from sessions.gateway.endpoints import UnreachableError
+from sessions.gateway.spill_file import KEEP_MEMORY
 from sessions.recording.recorder import Recorder
 from sessions.sources.served import ServedSource
 
@@ -62,6 +63,7 @@ def served_console(
     access: Access,
     control: int | None,
     folder: Path = Path(),
+    keep_memory: int | None = None,
 ) -> tuple[ServedSource, Recorder, ConsoleService]:
     """Return a source of the script's cluster, its recorder and its service; print the addresses.
 
@@ -76,7 +78,13 @@ def served_console(
     logging.getLogger("sessions.gateway").addHandler(logging.NullHandler())
     logging.getLogger("sessions.gateway").propagate = False
     recording = recorder(script, record, variables, limit_bytes)
-    cluster = ServedCluster(script, recorder=recording, access=access, folder=folder)
+    cluster = ServedCluster(
+        script,
+        recorder=recording,
+        access=access,
+        folder=folder,
+        keep_memory=KEEP_MEMORY if keep_memory is None else keep_memory,
+    )
     channel = None
     try:
         cluster.gateway.bind()

@@ -15,6 +15,7 @@ from emulator.protocol import (
     IncrementalAlterConfigsRequest,
     RecordBatch,
 )
+from emulator.simulation.bytes_by_number import BytesByNumber
 from emulator.storage.record_ledger import LedgerEntries
 
 ASKING = "asking"
@@ -300,7 +301,7 @@ class ClientsState(Struct, array_like=True):
     producers: dict[str, Producer] = field(default_factory=dict)
     consumers: dict[str, Consumer] = field(default_factory=dict)
     ledger: LedgerEntries = field(default_factory=LedgerEntries)
-    encoded: dict[int, bytes] = field(default_factory=dict)
+    encoded: BytesByNumber = field(default_factory=BytesByNumber)
     next_id: int = 1
     finished: dict[int, str] = field(default_factory=dict)
     unacknowledged: dict[int, str] = field(default_factory=dict)

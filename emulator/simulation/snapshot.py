@@ -14,6 +14,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
+from emulator.simulation.bytes_by_number import BytesByNumber
 from emulator.simulation.packed_list import PackedList
 
 Copier = Callable[[Any], Any]
@@ -31,7 +32,7 @@ def copier(kind: Any) -> Copier | None:  # noqa: ANN401 - any type annotation
         return _union_copier(kind)
     if isinstance(kind, type) and issubclass(kind, Struct) and not kind.__struct_config__.frozen:
         return _struct_copier(kind)
-    if isinstance(kind, type) and issubclass(kind, PackedList):
+    if isinstance(kind, type) and issubclass(kind, PackedList | BytesByNumber):
         return kind.copy
     return None
 

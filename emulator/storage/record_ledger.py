@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from emulator.protocol import RecordBatch
+from emulator.simulation.bytes_by_number import BytesByNumber
 from emulator.simulation.kernel import STARTED_MS
 from emulator.simulation.packed_list import PackedList
 from emulator.wire.exceptions import WireError
@@ -50,7 +51,7 @@ class RecordLedger:
     def __init__(
         self,
         entries: LedgerEntries,
-        encoded: dict[int, bytes],
+        encoded: BytesByNumber,
         started_ms: int = STARTED_MS,
     ) -> None:
         """Write to ``entries`` and ``encoded``, as their only writer.
@@ -89,16 +90,25 @@ class RecordLedger:
         first = self._next
         self._next = first + count
         self.entries.append(LedgerEntry(first, writer, tp, [], [], acks, now_us, count))
-        self.encoded[first] = batch
+        self.encoded.add(first, batch)
         return first
 
     def forget(self, first_record: int) -> None:
         """Discard the bytes of a batch that no log contains any more."""
-        self.encoded.pop(first_record, None)
+        self.encoded.discard(first_record)
 
     def entry_of(self, record: int) -> LedgerEntry:
         """The entry that contains a record id."""
-        return self.entries[self.entries.bisect_right(record, _first_record) - 1]
+        return self.entries[self.place_of(record)]
+
+    def place_of(self, record: int) -> int:
+        """The place among the entries of the one that contains a record id."""
+        return self.entries.bisect_right(record, _first_record) - 1
+
+    @property
+    def next_record(self) -> int:
+        """The id of the next record."""
+        return self._next
 
     def decoded(self, first_record: int) -> list[Record]:
         """The records of a batch received as bytes, by the id of its first.

@@ -5,12 +5,15 @@ not need. The inputs suffice: a cluster with the same inputs behaves identically
 
 Running them again may take as long as the cluster has run, so it is done in a thread, up to where
 the cluster was when that was asked (:meth:`Journal.so_far`); meanwhile the cluster continues.
+
+The latest inputs are in memory, and earlier ones in a temporary file.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from emulator.cluster import Cluster
@@ -19,8 +22,11 @@ from emulator.inputs.statements import CreateCluster, ReceiveRequest, Statement
 from emulator.scenario.runner import Runner
 from sessions.format.errors import SessionError
 from sessions.format.metadata import Origin
+from sessions.gateway.spill_file import KEEP_MEMORY, TemporarySpillFile
 from sessions.recording.recorder import Recorder
 
+LATEST_BYTES_MAX: Final = 1 << 24
+"""Bytes of requests in memory; beyond that they are written to the file."""
 JOURNAL_BYTES_MAX: Final = 1 << 30
 """Maximum bytes of requests to keep; beyond that the beginning would be missing."""
 
@@ -33,23 +39,54 @@ TOO_MUCH: Final = (
 )
 
 
-class SoFar(Struct, frozen=True):
-    """The inputs up to a place of a run, and the place."""
+Given = tuple[int, int, Statement]
+"""A statement, after the virtual time and the kernel events before it."""
 
-    given: Sequence[tuple[int, int, Statement]]
+_ENCODE: Final = msgspec.msgpack.Encoder().encode
+_DECODE: Final = msgspec.msgpack.Decoder(list[Given]).decode
+
+
+class Block(Struct, frozen=True):
+    """Inputs in the file: how many, and where they are."""
+
+    count: int
+    position: int
+    size: int
+
+
+class SoFar(Struct, frozen=True):
+    """The inputs up to a place of a run, and the place; ``latest`` follow those of ``blocks``."""
+
+    file: TemporarySpillFile
+    blocks: tuple[Block, ...]
+    latest: tuple[Given, ...]
     time_us: int
     steps: int
+
+    def given(self, first: int = 0) -> Iterator[Given]:
+        """Yield the inputs in order, without the ``first`` ones."""
+        for block in self.blocks:
+            if first < block.count:
+                yield from _DECODE(self.file.read(block.position, block.size))[first:]
+            first = max(0, first - block.count)
+        yield from self.latest[first:]
 
 
 class Journal:
     """Keeps the inputs of a run with their places."""
 
-    def __init__(self, runner: Runner, first: Statement) -> None:
-        """Keep those of ``runner``, whose cluster the statement ``first`` has made."""
+    def __init__(self, runner: Runner, first: Statement, keep_memory: int = KEEP_MEMORY) -> None:
+        """Keep those of ``runner``, whose cluster the statement ``first`` has made.
+
+        A cluster that runs again has ``keep_memory`` bytes of clients' records in memory.
+        """
         self.runner = runner
         self.first = first
-        self.given: list[tuple[int, int, Statement]] = []
-        self._bytes = 0
+        self._keep_memory = keep_memory
+        self._file = TemporarySpillFile()
+        self._blocks: list[Block] = []
+        self._latest: list[Given] = []
+        self._latest_bytes = self._bytes = 0
         self._again: Runner | None = None
         self._seen: list[Event] = []
         self._done = 0
@@ -60,10 +97,26 @@ class Journal:
         input_ = statement.input
         if isinstance(input_, ReceiveRequest):
             self._bytes += len(input_.frame)
+            self._latest_bytes += len(input_.frame)
         if self._bytes > JOURNAL_BYTES_MAX:
-            self.given.clear()  # without its end the beginning is of no use
-        else:
-            self.given.append((self.runner.now_us, self.runner.steps, statement))
+            self._forget()
+            return
+        self._latest.append((self.runner.now_us, self.runner.steps, statement))
+        if self._latest_bytes > LATEST_BYTES_MAX:
+            self._write_latest()
+
+    def _write_latest(self) -> None:
+        """Move the inputs that are in memory to the file; they stay if the disk has no room."""
+        data, position = _ENCODE(self._latest), self._file.size
+        self._latest_bytes = 0
+        if self._file.append(data):
+            self._blocks.append(Block(len(self._latest), position, len(data)))
+            self._latest = []
+
+    def _forget(self) -> None:
+        """Forget everything: without its end the beginning is of no use."""
+        if self._blocks or self._latest:
+            self._file, self._blocks, self._latest = TemporarySpillFile(), [], []
 
     def so_far(self) -> SoFar:
         """Return the inputs until now.
@@ -73,7 +126,8 @@ class Journal:
         """
         if self._bytes > JOURNAL_BYTES_MAX:
             raise SessionError(f"what has happened is not known: {TOO_MUCH}.")
-        return SoFar(tuple(self.given), self.runner.now_us, self.runner.steps)
+        place = (self.runner.now_us, self.runner.steps)
+        return SoFar(self._file, tuple(self._blocks), tuple(self._latest), *place)
 
     def stop(self) -> None:
         """End what runs in other threads with an error, as soon as possible."""
@@ -91,8 +145,8 @@ class Journal:
             spec = self.first.input
             assert isinstance(spec, CreateCluster)
             cluster = Cluster(spec, (self._seen.append,), self.first.text, self.first.line)
-            self._again = Runner(cluster)
-        for time_us, steps, statement in so_far.given[self._done :]:
+            self._again = self._runner_of(cluster)
+        for time_us, steps, statement in so_far.given(self._done):
             self._return_to(self._again, time_us, steps)
             self._again.submit(statement)
             self._done += 1
@@ -108,14 +162,18 @@ class Journal:
         with Recorder(path, origin) as recorder:
             recorder.announce(self.first)
             cluster = Cluster(origin.cluster, (recorder,), self.first.text, self.first.line)
-            again = Runner(cluster)
+            again = self._runner_of(cluster)
             recorder.follow(again)
-            for time_us, steps, statement in so_far.given:
+            for time_us, steps, statement in so_far.given():
                 self._return_to(again, time_us, steps)
                 recorder.announce(statement)
                 again.submit(statement)
             self._return_to(again, so_far.time_us, so_far.steps)
             recorder.close(outcome)
+
+    def _runner_of(self, cluster: Cluster) -> Runner:
+        cluster.ledger.encoded.spill(self._keep_memory, TemporarySpillFile)
+        return Runner(cluster)
 
     def _return_to(self, again: Runner, time_us: int, steps: int) -> None:
         while not again.return_to(time_us, steps, SLICE_STEPS):

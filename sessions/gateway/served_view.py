@@ -5,10 +5,10 @@ from functools import partial
 
 from emulator import events
 from emulator.storage.record_ledger import RecordLedger
+from sessions.gateway.ledger_batches import LedgerBatches
 from sessions.model.handlers import connections, groups
 from sessions.model.handlers.clients import NAMING, sent
 from sessions.model.result_view import ResultView
-from sessions.model.states import Batch
 
 
 class ServedView(ResultView):
@@ -19,7 +19,7 @@ class ServedView(ResultView):
 
     def look_in(self, ledger: RecordLedger) -> None:
         """Find the values of records in ``ledger``."""
-        self.older_batches = partial(_batch, ledger)
+        self.older_batches = LedgerBatches(ledger).batch
 
     @property
     def by_type(self) -> dict[type[events.Event], Callable[[events.Event], None]]:
@@ -31,13 +31,3 @@ class ServedView(ResultView):
             handlers.pop(kind)
         handlers[events.ProduceSent] = partial(sent, self)
         return handlers
-
-
-def _batch(ledger: RecordLedger, record: int) -> Batch | None:
-    entry = ledger.entry_of(record)
-    keys, values = entry.keys, entry.values
-    if entry.encoded:
-        keys, values = ledger.texts_of(entry.first_record)
-    return Batch(
-        entry.first_record, entry.producer, entry.tp, keys, values, entry.acks, entry.created_us
-    )

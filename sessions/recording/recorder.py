@@ -7,7 +7,7 @@ is as small as a fast one's. After a crash the file has everything up to the las
 import sqlite3
 import tempfile
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -61,6 +61,22 @@ class Recorded(Protocol):
         """SHA-256 of the cluster's state and of everything in flight, in hex."""
 
 
+class Older(Protocol):
+    """Who knows the batches that a view has forgotten."""
+
+    def take_from(self, batches: list[Batch]) -> None:
+        """Remove the older ones from a view's."""
+
+    def forget_before(self, record_id: int) -> None:
+        """Nobody asks for batches before the one that begins with a record any more."""
+
+    def with_newer(self, batches: Iterable[Batch]) -> Sequence[Batch]:
+        """Return all batches, the last of which a view still has."""
+
+    def batch(self, record_id: int) -> Batch | None:
+        """Return the batch that carried a record, if it is known."""
+
+
 ChunkListener = Callable[[list[Event]], None]
 
 
@@ -99,12 +115,12 @@ class Recorder:
         self._view = ClusterView() if begin is None else ClusterView.of(begin.snapshot)
         self._view.history = []
         self._folded = 0
-        self._older: OlderBatches | None = None
+        self._older: Older | None = None
         self.tail: list[Event] = []
         self.extent = Extent()
         self.failure: SessionError | None = None
         self._by_hand: dict[int, Bookmark | None] = {}
-        self.inputs: list[tuple[events.InputReceived, Statement | None]] = []
+        self._has_inputs = False
         self.chunk_listeners: list[ChunkListener] = []
         self.drop_listeners: list[Callable[[], object]] = []
         self._recorded: Recorded | None = None
@@ -164,10 +180,13 @@ class Recorder:
         """Announce the statement of the next InputReceived; call it before submitting that."""
         self._announced.append(statement)
 
-    def run_for_long(self) -> None:
-        """Drop old batches from the view from here on: it saves memory, but slows lookups."""
+    def run_for_long(self, older: Older | None = None) -> None:
+        """Drop old batches from the view from here on: it saves memory, but slows lookups.
+
+        ``older`` knows them from then on; without it they are kept in a smaller form.
+        """
         if self._older is None:
-            self._older = OlderBatches()
+            self._older = OlderBatches() if older is None else older
             self.view.older_batches = self._older.batch
 
     def follow(self, runner: Recorded) -> None:
@@ -332,7 +351,7 @@ class Recorder:
             for listen in self.drop_listeners:
                 listen()
 
-    def _all_batches(self) -> list[Batch]:
+    def _all_batches(self) -> Sequence[Batch]:
         newer = self.view.state.batches
         return newer if self._older is None else self._older.with_newer(newer)
 
@@ -341,7 +360,7 @@ class Recorder:
             assert isinstance(event, events.InputReceived)
             if event.seq > self._stored_seq:
                 statement = self._statement(event)
-                self.inputs.append((event, statement))
+                self._has_inputs = True
                 place = (event.seq, event.time_us, event.steps, event.line, event.text)
                 self.writer.put_input(RecordedInput(*place, statement))
 
@@ -356,7 +375,7 @@ class Recorder:
         """Return the statement announced for this input; None if it was not announced."""
         if self._announced and self._announced[0].text == event.text:
             return self._announced.popleft()
-        if not self.inputs and event.text.split()[:1] == ["cluster"]:
+        if not self._has_inputs and event.text.split()[:1] == ["cluster"]:
             return Statement(self._origin.cluster, event.text, event.line)
         return None
 

@@ -237,10 +237,11 @@ class Replicas:
 
     def delete(self, replica: Replica) -> None:
         """Remove a replica that is offline, with its log."""
+        # Emitted before the deletion, so that observers can still read the deleted records.
+        self._emit(events.LogDeleted, replica.tp, self._id)
         del self.by_name[replica.tp]
         self.index.unchecked_hw.pop(replica.tp, None)
         self.index.unchecked_recovery.pop(replica.tp, None)
-        self._emit(events.LogDeleted, replica.tp, self._id)
 
     def checkpoint_high_watermarks(self) -> None:
         """Write replication-offset-checkpoint: the HWs that changed since the last checkpoint."""

@@ -2,13 +2,17 @@
 
 import asyncio
 import logging
+import os
 import random
 import resource
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -24,6 +28,9 @@ from emulator.inputs.statements import (
     Wait,
 )
 from emulator.scenario.runner import Runner
+from emulator.simulation import bytes_by_number
+from emulator.simulation.bytes_by_number import BytesByNumber
+from emulator.simulation.packed_list import as_list
 from emulator.wire.apis import API_NAMED
 from emulator.wire.codec import decode_response, encode_request
 from emulator.wire.header import RequestHeader
@@ -34,11 +41,12 @@ from emulator.wire.messages.produce import PartitionProduceData, ProduceRequest,
 from emulator.wire.types import Message
 from sessions import memory
 from sessions.format.metadata import Origin
-from sessions.gateway import gateway
+from sessions.gateway import gateway, journal
 from sessions.gateway.connection import REQUESTS_MAX
 from sessions.gateway.endpoints import Endpoint, UnreachableError
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
+from sessions.gateway.spill_file import TemporarySpillFile
 from sessions.playback.verify import verify
 from tests.support.wire_client import batch_of, values_in
 
@@ -189,7 +197,7 @@ async def test_where_clients_connect_from_is_recorded(served: Served) -> None:
     client = await served.client(2)
     await client.ask(ApiVersionsRequest(), 2)
     host, port = client.writer.get_extra_info("sockname")
-    given = [statement.input for *_, statement in served.journal.given]
+    given = [statement.input for *_, statement in served.journal.so_far().given()]
     assert OpenConnection(connection=2, broker=2, address=f"{host}:{port}") in given
     client.close()
 
@@ -247,6 +255,39 @@ async def test_what_clients_did_verifies_without_them(served: Served, tmp_path: 
     assert found.same, found
     assert found.outcome == []
     assert found.events > 100
+
+
+def as_plain(value: object) -> object:
+    return dict(value) if isinstance(value, BytesByNumber) else as_list(value)
+
+
+async def test_records_in_files_are_the_same_records(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read from the first offset on, hashed, copied, and run again in memory alone."""
+    monkeypatch.setattr(journal, "LATEST_BYTES_MAX", 1_000)
+    monkeypatch.setattr(bytes_by_number, "SPILLED_AT_ONCE", 100)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    cluster = served.runner.cluster
+    cluster.ledger.encoded.spill(0, TemporarySpillFile)
+    client = await served.client(await served.leader_of_new_topic())
+    values = [f"{number} {'x' * 200}" for number in range(20)]
+    for value in values:
+        await client.ask(produce(value), 9)
+    assert cluster.ledger.encoded.kept_bytes == 0
+    assert os.listdir(tmp_path) == []  # nothing that a kill would leave behind
+    (topic,) = (await client.ask(fetch(0), 12)).responses
+    assert values_in(topic.partitions[0].records) == list(enumerate(values))
+    client.close()
+    assert cluster.fork().state_hash == cluster.state_hash
+    in_memory = msgspec.msgpack.encode(cluster.state, enc_hook=as_plain)
+    assert cluster.state_hash == sha256(in_memory).hexdigest()
+    path = tmp_path / "clients.tide.db"
+    origin = Origin("clients", "tidegauge", SPEC.version, SPEC.seed, SPEC)
+    served.journal.write(path, origin, served.journal.so_far())
+    found = verify(path)
+    assert found.same, found
+    assert found.outcome == []
 
 
 # ---- safety

@@ -8,6 +8,7 @@ from emulator.common.errors import ERRORS
 from emulator.inputs.statements import (
     CrashBroker,
     CreateTopic,
+    DeleteTopic,
     FreezeBroker,
     StartBroker,
     ThawBroker,
@@ -140,6 +141,19 @@ def test_old_segments_go_and_their_bytes_with_them() -> None:
     assert lost(lab) == 0
     produce(lab, "e")
     assert read(lab, 4)[2] == [(4, "e")]
+
+
+def test_the_bytes_of_a_deleted_topic_go_with_its_last_log() -> None:
+    lab = made()
+    produce(lab, "a", "b")
+    lab.run(CrashBroker(broker=2))
+    lab.pass_time(SECOND_US)
+    lab.run(DeleteTopic(topic="t"))
+    lab.pass_time(5 * SECOND_US)
+    assert len(lab.cluster.ledger.encoded) == 2
+    lab.run(StartBroker(broker=2))
+    lab.pass_time(5 * SECOND_US)
+    assert lab.cluster.ledger.encoded == {}
 
 
 def test_a_log_is_kept_to_its_size_by_whole_segments_and_read_one_at_a_time() -> None:

@@ -1,0 +1,206 @@
+"""Bytes by increasing numbers, of which only the latest need be in memory.
+
+A served cluster keeps what clients write for as long as any log has it. Beyond a limit the oldest
+values move to files, which the emulator does not open itself: whoever serves it says how.
+"""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, Protocol
+
+SPILLED_AT_ONCE: Final = 1 << 20
+"""At least this many bytes move to a file in one write."""
+VOLUME_BYTES: Final = 1 << 26
+"""The size at which the next file is begun."""
+
+
+class SpillFile(Protocol):
+    """A file that is appended to; it takes up disk as long as somebody refers to it."""
+
+    def append(self, data: bytes) -> bool:
+        """Write at the end; return False, with the file as before, if the disk has no room."""
+
+    def read(self, position: int, size: int) -> bytes:
+        """Read what was written at a position."""
+
+
+class _Volume:
+    """The values of one file in order; ``ends`` are the positions after them, beginning with 0.
+
+    Copies share the file: what one of them appends lies behind what the others know.
+    """
+
+    __slots__ = ("ends", "file", "gone", "live_bytes", "numbers")
+
+    def __init__(self, file: SpillFile) -> None:
+        self.file = file
+        self.numbers = array("q")
+        self.ends = array("q", [0])
+        self.gone: set[int] = set()
+        self.live_bytes = 0
+
+    def copy(self) -> "_Volume":
+        made = _Volume(self.file)
+        made.numbers, made.ends = self.numbers[:], self.ends[:]
+        made.gone, made.live_bytes = self.gone.copy(), self.live_bytes
+        return made
+
+    def append(self, values: list[tuple[int, bytes]]) -> bool:
+        """Write these values; return False if the disk has no room."""
+        if not self.file.append(b"".join(data for _, data in values)):
+            return False
+        end = self.ends[-1]
+        for number, data in values:
+            end += len(data)
+            self.numbers.append(number)
+            self.ends.append(end)
+        self.live_bytes += end - self.ends[-1 - len(values)]
+        return True
+
+    def place_of(self, number: int) -> int | None:
+        """The place of a value among all; None if it is not there."""
+        place = bisect_left(self.numbers, number)
+        is_here = place < len(self.numbers) and self.numbers[place] == number
+        return place if is_here and place not in self.gone else None
+
+    def read(self, place: int) -> bytes:
+        begin, end = self.ends[place], self.ends[place + 1]
+        return self.file.read(begin, end - begin)
+
+    def remove(self, place: int) -> None:
+        self.gone.add(place)
+        self.live_bytes -= self.ends[place + 1] - self.ends[place]
+
+    def items(self) -> Iterator[tuple[int, bytes]]:
+        """What is left, in order."""
+        for place, number in enumerate(self.numbers):
+            if place not in self.gone:
+                yield number, self.read(place)
+
+
+class BytesByNumber(Mapping[int, bytes]):
+    """Maps numbers, which only increase, to bytes; copies share what is in files."""
+
+    __slots__ = ("_kept", "_kept_bytes", "_limit", "_make_file", "_patience", "_volumes")
+
+    def __init__(self) -> None:
+        """Create an empty mapping that keeps everything in memory."""
+        self._kept: dict[int, bytes] = {}
+        self._kept_bytes = 0
+        self._volumes: list[_Volume] = []
+        self._make_file: Callable[[], SpillFile] | None = None
+        self._limit = self._patience = 0
+
+    def spill(self, limit_bytes: int, make_file: Callable[[], SpillFile]) -> None:
+        """Keep at most ``limit_bytes`` in memory from now on, the latest, and the others in files.
+
+        If a disk has no room, more stays in memory.
+        """
+        self._limit = self._patience = limit_bytes
+        self._make_file = make_file
+
+    def copy(self) -> "BytesByNumber":
+        """Return an independent copy, whose later values stay in memory."""
+        made = BytesByNumber()
+        made._kept, made._kept_bytes = self._kept.copy(), self._kept_bytes
+        made._volumes = [volume.copy() for volume in self._volumes]
+        return made
+
+    @property
+    def kept_bytes(self) -> int:
+        """The size of the values in memory."""
+        return self._kept_bytes
+
+    # ---- as a mapping
+
+    def __getitem__(self, number: int) -> bytes:
+        if (data := self._kept.get(number)) is not None:
+            return data
+        volume = self._volume_of(number)
+        place = None if volume is None else volume.place_of(number)
+        if volume is None or place is None:
+            raise KeyError(number)
+        return volume.read(place)
+
+    def __contains__(self, number: object) -> bool:
+        if number in self._kept:
+            return True
+        if not isinstance(number, int):
+            return False
+        volume = self._volume_of(number)
+        return volume is not None and volume.place_of(number) is not None
+
+    def __len__(self) -> int:
+        spilled = sum(len(volume.numbers) - len(volume.gone) for volume in self._volumes)
+        return spilled + len(self._kept)
+
+    def __iter__(self) -> Iterator[int]:
+        for volume in self._volumes:
+            for place, number in enumerate(volume.numbers):
+                if place not in volume.gone:
+                    yield number
+        yield from self._kept
+
+    # ---- changes
+
+    def add(self, number: int, data: bytes) -> None:
+        """Add a value; its number is larger than that of any earlier one."""
+        self._kept[number] = data
+        self._kept_bytes += len(data)
+        if self._make_file is not None and self._kept_bytes > self._patience:
+            self._spill(self._make_file)
+
+    def discard(self, number: int) -> None:
+        """Remove a value if it is there; a file with little left is written anew."""
+        if (data := self._kept.pop(number, None)) is not None:
+            self._kept_bytes -= len(data)
+            return
+        volume = self._volume_of(number)
+        place = None if volume is None else volume.place_of(number)
+        if volume is None or place is None:
+            return
+        volume.remove(place)
+        if volume.live_bytes <= volume.ends[-1] // 2:
+            self._shrink(volume)
+
+    def _volume_of(self, number: int) -> _Volume | None:
+        """The file that has a number, if one does."""
+        at = bisect_right(self._volumes, number, key=_first) - 1
+        return self._volumes[at] if at >= 0 else None
+
+    def _spill(self, make_file: Callable[[], SpillFile]) -> None:
+        """Move the oldest values to files."""
+        while self._kept_bytes > self._limit:
+            values, size = [], 0
+            for number, data in self._kept.items():
+                values.append((number, data))
+                size += len(data)
+                if size >= SPILLED_AT_ONCE:
+                    break
+            volume = self._volumes[-1] if self._volumes else None
+            if volume is None or volume.ends[-1] >= VOLUME_BYTES:
+                volume = _Volume(make_file())
+            if not volume.append(values):
+                self._patience = self._kept_bytes + VOLUME_BYTES
+                return
+            if not self._volumes or volume is not self._volumes[-1]:
+                self._volumes.append(volume)
+            for number, _ in values:
+                del self._kept[number]
+            self._kept_bytes -= size
+        self._patience = self._limit
+
+    def _shrink(self, volume: _Volume) -> None:
+        """Write what is left of a file to a new one, if anything is left."""
+        at = bisect_left(self._volumes, volume.numbers[0], key=_first)
+        if not volume.live_bytes:
+            del self._volumes[at]
+        elif self._make_file is not None:
+            smaller = _Volume(self._make_file())
+            if smaller.append(list(volume.items())):
+                self._volumes[at] = smaller
+
+
+def _first(volume: _Volume) -> int:
+    return volume.numbers[0]

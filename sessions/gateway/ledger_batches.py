@@ -1,0 +1,65 @@
+"""The batches of a served cluster as its ledger has them, so that no view need keep their texts."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, overload
+
+from emulator.storage.record_ledger import RecordLedger
+from sessions.model.states import Batch
+
+LATEST: Final = 16
+"""How many batches a view keeps itself: those that the next events are about."""
+
+
+class LedgerBatches:
+    """Knows what a recorder's view has forgotten."""
+
+    def __init__(self, ledger: RecordLedger) -> None:
+        """Look in ``ledger``; what no log has any more is known without its values."""
+        self._ledger = ledger
+
+    def take_from(self, batches: list[Batch]) -> None:
+        """Let a view forget all but the latest."""
+        del batches[:-LATEST]
+
+    def forget_before(self, record_id: int) -> None:
+        """Go on knowing the older ones: the cluster has them in any case."""
+
+    def with_newer(self, _: Iterable[Batch]) -> Sequence[Batch]:
+        """All batches, each of which is looked up when it is asked for."""
+        return _Batches(self._ledger, range(len(self._ledger.entries)))
+
+    def batch(self, record_id: int) -> Batch | None:
+        """The batch that carried a record, if there is one."""
+        is_known = 0 < record_id < self._ledger.next_record
+        return batch_at(self._ledger, self._ledger.place_of(record_id)) if is_known else None
+
+
+class _Batches(Sequence[Batch]):
+    def __init__(self, ledger: RecordLedger, places: range) -> None:
+        self._ledger = ledger
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Batch: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Batch]: ...
+
+    def __getitem__(self, index: int | slice) -> Batch | Sequence[Batch]:
+        if isinstance(index, slice):
+            return _Batches(self._ledger, self._places[index])
+        return batch_at(self._ledger, self._places[index])
+
+
+def batch_at(ledger: RecordLedger, place: int) -> Batch:
+    """Return the batch at a place of a ledger's entries."""
+    entry = ledger.entries[place]
+    keys, values = entry.keys, entry.values
+    if entry.encoded:
+        keys, values = ledger.texts_of(entry.first_record)
+    return Batch(
+        entry.first_record, entry.producer, entry.tp, keys, values, entry.acks, entry.created_us
+    )
