@@ -259,7 +259,49 @@ def _groups(view: ClusterView, _target: str) -> list[Grid]:
         rows += [(*head, tp, offset, lags.get(tp)) for tp, offset in sorted(group.offsets.items())]
         rows += [] if group.offsets else [(*head, "", None, None)]
     columns = ("GROUP", "STATE", "GENERATION", "COORDINATOR", "MEMBERS")
-    return [Grid("groups", (*columns, "PARTITION", "OFFSET", "LAG"), rows, empty="there is none")]
+    grids = [Grid("groups", (*columns, "PARTITION", "OFFSET", "LAG"), rows, empty="there is none")]
+    return [*grids, *(grid for grid in (_members(view), *_shared(view)) if grid.rows)]
+
+
+def _members(view: ClusterView) -> Grid:
+    """The members of groups of the new protocols, and for whom each waits."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, group in sorted(view.state.groups.items()):
+        for member, assignment in sorted(group.assignments.items()):
+            waits = [
+                f"{group.members.get(owner, owner)} {tp}"
+                for owner, partitions in group.kept_from(member).items()
+                for tp in partitions
+            ]
+            epochs = (assignment.epoch, group.generation, group.assignment_epoch)
+            owned = (assignment.partitions, group.targets.get(member, []), assignment.revoking)
+            who = (name, group.protocol, assignment.consumer, member)
+            rows.append((*who, *epochs, *owned, waits))
+    columns = ("GROUP", "PROTOCOL", "CONSUMER", "MEMBER", "EPOCH", "GROUP EPOCH", "TARGET EPOCH")
+    return Grid("members", (*columns, "HAS", "TARGET", "GIVES UP", "WAITS FOR"), rows)
+
+
+def _shared(view: ClusterView) -> Iterator[Grid]:
+    """The partitions that share groups share out, and the records that are in flight."""
+    partitions: list[tuple[Cell, ...]] = []
+    records: list[tuple[Cell, ...]] = []
+    for name, group in sorted(view.state.groups.items()):
+        for tp, share in sorted(group.shares.items()):
+            counts = (share.count("acquired"), share.count("available"), share.archived)
+            broker = None if share.broker < 0 else share.broker
+            partitions.append((name, tp, broker, share.start, *counts))
+            records += [
+                (
+                    *(name, tp, run.first, run.last, run.state, run.deliveries),
+                    run.consumer or None,
+                    clock(run.locked_until_us) if run.locked_until_us else None,
+                )
+                for run in share.runs
+            ]
+    columns = ("GROUP", "PARTITION", "BROKER", "START", "ACQUIRED", "AVAILABLE", "ARCHIVED")
+    yield Grid("share partitions", columns, partitions)
+    columns_of_records = ("GROUP", "PARTITION", "FIRST", "LAST", "STATE", "DELIVERIES", "CONSUMER")
+    yield Grid("records in flight", (*columns_of_records, "LOCKED UNTIL"), records)
 
 
 def _audit(view: ClusterView, _target: str) -> list[Grid]:

@@ -121,7 +121,11 @@ _TRY = [
 _DEEPER = [
     everywhere("lost", "X", "List all lost records, and where they went"),
     everywhere("clients", "C", "List connected clients: their requests, errors and lag"),
-    everywhere("groups", "O", "List consumer groups: their offsets, and how far they are behind"),
+    everywhere(
+        "groups",
+        "O",
+        "List groups: offsets, members, who waits for whom, and records of share groups in flight",
+    ),
     everywhere(
         "diagram",
         "D",

@@ -1,4 +1,4 @@
-"""The table of consumer groups, a row for each committed offset: how far it is behind."""
+"""The table of groups, a row for each partition that one reads: how far it is behind."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from console.model.group_lag import LagTimes
 from console.model.workspace import Stage
 from console.render.columns import Cell, Column
 from console.render.lines import shorten_partition
-from sessions.model.states import GroupState
+from sessions.model.states import GroupState, SharePartitionState
 from sessions.text import age, clean, number
 
 SEPARATOR = " "
@@ -20,7 +20,8 @@ SEPARATOR = " "
 class GroupRow(Struct, frozen=True):
     """A group's offset of a partition; ``tp`` is empty for a group without offsets.
 
-    ``end`` is the partition's high watermark (None: not known).
+    ``committed`` is a share group's start offset (SPSO), before which all is done. ``end`` is the
+    partition's high watermark (None: not known).
     """
 
     group: GroupState
@@ -32,12 +33,16 @@ class GroupRow(Struct, frozen=True):
     def owner(self) -> tuple[str, str]:
         """Who reads the partition in a group of the new protocol, and its style.
 
-        A member is shown with its epoch, and with who waits for what it has to revoke.
+        A member is shown with its epoch, and with who waits for what it has to revoke. The members
+        of a share group read a partition together.
         """
         members = self.group.assignments
+        if self.group.protocol == "share":
+            names = [member.consumer for member in members.values() if self.tp in member.partitions]
+            return " ".join(sorted(names)), "" if names else "faint"
         for name, member in members.items():
             if self.tp in member.revoking:
-                waiting = [each.consumer for each in members.values() if name in each.awaited]
+                waiting = [other.consumer for other in members.values() if name in other.awaited]
                 awaits = f", {'+'.join(waiting)} waits" if waiting else ""
                 return f"{member.consumer} revokes{awaits}", "warning"
             if self.tp in member.partitions:
@@ -49,7 +54,18 @@ class GroupRow(Struct, frozen=True):
         """How many records the group has yet to read; None if that is not known."""
         if self.committed is None or self.end is None:
             return None
-        return max(0, self.end - self.committed)
+        share = self.share
+        return max(0, self.end - self.committed - (share.done if share is not None else 0))
+
+    @property
+    def share(self) -> SharePartitionState | None:
+        """What a share group has done with the partition; None if it is not shared out."""
+        return self.group.shares.get(self.tp)
+
+    @property
+    def in_flight(self) -> int:
+        """How many records members of a share group have acquired."""
+        return 0 if self.share is None else self.share.count("acquired")
 
 
 class GroupRows:
@@ -60,14 +76,17 @@ class GroupRows:
         self.times = LagTimes(stage.source)
         self.columns: Sequence[Column[GroupRow]] = self._columns()
         self.fields: Mapping[str, Field[GroupRow]] = {
-            "group": Field(lambda each: each.group.name, "word"),
-            "state": Field(lambda each: each.group.state, "word"),
-            "partition": Field(lambda each: each.tp, "word"),
-            "owner": Field(lambda each: each.owner[0], "word"),
-            "members": Field(lambda each: len(each.group.members)),
-            "committed": Field(lambda each: _or_nothing(each.committed)),
-            "end": Field(lambda each: _or_nothing(each.end)),
-            "lag": Field(lambda each: _or_nothing(each.lag)),
+            "group": Field(lambda row: row.group.name, "word"),
+            "state": Field(lambda row: row.group.state, "word"),
+            "partition": Field(lambda row: row.tp, "word"),
+            "owner": Field(lambda row: row.owner[0], "word"),
+            "protocol": Field(lambda row: row.group.protocol, "word"),
+            "acquired": Field(lambda row: row.in_flight),
+            "archived": Field(lambda row: 0 if row.share is None else row.share.archived),
+            "members": Field(lambda row: len(row.group.members)),
+            "committed": Field(lambda row: _or_nothing(row.committed)),
+            "end": Field(lambda row: _or_nothing(row.end)),
+            "lag": Field(lambda row: _or_nothing(row.lag)),
         }
         self._turn = -1
         self._keys: tuple[str, ...] = ()
@@ -75,16 +94,16 @@ class GroupRows:
     def _columns(self) -> list[Column[GroupRow]]:
         quiet = self.stage.glyphs.no_record
 
-        def lag_cell(each: GroupRow) -> Cell:
-            lag = each.lag
+        def lag_cell(row: GroupRow) -> Cell:
+            lag = row.lag
             if not lag:
-                return ("-" if lag is None and each.tp else quiet if each.tp else ""), "faint"
+                return ("-" if lag is None and row.tp else quiet if row.tp else ""), "faint"
             return number(lag), "warning"
 
-        def time_cell(each: GroupRow) -> Cell:
-            if not each.lag or each.committed is None:
-                return (quiet if each.lag == 0 else ""), "faint"
-            since, is_older = self.times.since(each.tp, each.committed)
+        def time_cell(row: GroupRow) -> Cell:
+            if not row.lag or row.committed is None:
+                return (quiet if row.lag == 0 else ""), "faint"
+            since, is_older = self.times.since(row.tp, row.committed)
             if since is None:
                 return "-", "muted"
             text = age(self.stage.source.time_us - since)
@@ -95,8 +114,8 @@ class GroupRows:
                 "group",
                 "GROUP",
                 14,
-                lambda each: (clean(each.group.name), "strong"),
-                lambda each: (each.group.name, each.tp),
+                lambda row: (clean(row.group.name), "strong"),
+                lambda row: (row.group.name, row.tp),
                 grows=True,
                 sticky=True,
             ),
@@ -104,16 +123,16 @@ class GroupRows:
                 "state",
                 "STATE",
                 9,
-                lambda each: (clean(each.group.state), ""),
-                lambda each: each.group.state,
+                lambda row: (clean(row.group.state), ""),
+                lambda row: row.group.state,
                 drop=3,
             ),
             Column(
                 "members",
                 "MEMBERS",
                 7,
-                lambda each: (number(len(each.group.members)), "muted"),
-                lambda each: -len(each.group.members),
+                lambda row: (number(len(row.group.members)), "muted"),
+                lambda row: -len(row.group.members),
                 right=True,
                 drop=4,
             ),
@@ -121,24 +140,24 @@ class GroupRows:
                 "partition",
                 "TOPIC-PART",
                 16,
-                lambda each: (clean(each.tp), ""),
-                lambda each: each.tp,
+                lambda row: (clean(row.tp), ""),
+                lambda row: row.tp,
                 shorten=shorten_partition,
             ),
             Column(
                 "owner",
                 "OWNER",
                 16,
-                lambda each: (clean(each.owner[0]), each.owner[1]),
-                lambda each: each.owner[0],
+                lambda row: (clean(row.owner[0]), row.owner[1]),
+                lambda row: row.owner[0],
                 drop=5,
             ),
             Column(
                 "committed",
                 "COMMITTED",
                 10,
-                lambda each: (number(each.committed) if each.tp else "", ""),
-                lambda each: -(each.committed or 0),
+                lambda row: (number(row.committed) if row.tp else "", ""),
+                lambda row: -(row.committed or 0),
                 right=True,
                 drop=1,
             ),
@@ -146,12 +165,12 @@ class GroupRows:
                 "end",
                 "END",
                 10,
-                lambda each: (number(each.end) if each.tp else "", ""),
-                lambda each: -(each.end or 0),
+                lambda row: (number(row.end) if row.tp else "", ""),
+                lambda row: -(row.end or 0),
                 right=True,
                 drop=2,
             ),
-            Column("lag", "LAG", 8, lag_cell, lambda each: -(each.lag or 0), right=True),
+            Column("lag", "LAG", 8, lag_cell, lambda row: -(row.lag or 0), right=True),
             Column("time", "BEHIND", 7, time_cell, right=True),
         ]
 
@@ -165,7 +184,7 @@ class GroupRows:
             self._keys = tuple(
                 f"{tp}{SEPARATOR}{name}"
                 for name, group in sorted(groups.items())
-                for tp in sorted({*group.offsets, *_owned(group)}) or ("",)
+                for tp in sorted({*group.offsets, *group.shares, *_owned(group)}) or ("",)
             )
         return self._keys
 
@@ -180,7 +199,9 @@ class GroupRows:
         partition = self.stage.view.partitions.get(tp)
         leader = None if partition is None else partition.leader_replica
         end = None if leader is None or leader.high_watermark < 0 else leader.high_watermark
-        return GroupRow(group, tp, group.offsets.get(tp), end)
+        share = group.shares.get(tp)
+        committed = group.offsets.get(tp) if share is None else share.start
+        return GroupRow(group, tp, committed, end)
 
     def rows(self) -> Sequence[GroupRow]:
         """All of them."""
@@ -192,8 +213,8 @@ class GroupRows:
 
     def text(self, key: str) -> str:
         """Group, partition and state."""
-        each = self.row(key)
-        return f"{each.group.name}\n{each.tp}\n{each.group.state}".lower()
+        row = self.row(key)
+        return f"{row.group.name}\n{row.tp}\n{row.group.state}".lower()
 
     def texts(self) -> Sequence[str]:
         """The same of all."""
@@ -205,7 +226,7 @@ class GroupRows:
 
     def value_of(self, column: Column[GroupRow]) -> Callable[[str], Any]:
         """As the column says; lag in time as lag in records."""
-        value = column.value or (lambda each: -(each.lag or 0))
+        value = column.value or (lambda row: -(row.lag or 0))
         return lambda key: value(self.row(key))
 
     def values(self, column: Column[GroupRow]) -> list[Any]:

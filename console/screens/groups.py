@@ -1,19 +1,23 @@
-"""Consumer groups: how far each is behind, in records and in time."""
+"""Groups of consumers: how far each is behind, its members, and the records in flight."""
 
 from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
+from console.model.group_why import GroupWhy
 from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.group_columns import SEPARATOR, GroupRow, GroupRows
+from console.render.group_lines import group_lines
 from console.screens.base import ConsoleScreen
 from console.screens.broker import open_last_touch
 from console.screens.page import choose_sort
 from console.widgets.event_log import EventView
+from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
 from sessions.text import number, plural
 
@@ -21,7 +25,9 @@ from sessions.text import number, plural
 class GroupTable(VirtualTable[GroupRow]):
     """The committed offsets."""
 
-    filter_hint: ClassVar[str] = "words, re:pattern, !not, or lag>10, group=payments, state=Stable"
+    filter_hint: ClassVar[str] = (
+        "words, re:pattern, !not, or lag>10, group=payments, protocol=share, acquired>0"
+    )
 
     def follow(self, changed: Collection[str]) -> None:
         """Repaint lags, which change with time alone."""
@@ -30,20 +36,25 @@ class GroupTable(VirtualTable[GroupRow]):
 
 
 class GroupsScreen(ConsoleScreen):
-    """Table, and the events of the selected group."""
+    """Table, the selected group, and its events."""
 
     context: ClassVar[str] = "groups"
+    shares_low: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("groups")]
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self.rows = GroupRows(stage)
         self.table = GroupTable(stage, self.rows, id="table")
+        self.why = GroupWhy(stage.reader)
+        self.inspector = TextView(stage, id="inspector")
         self.log_view = EventView(stage, id="log")
 
     def compose_body(self) -> ComposeResult:
-        """The table, and the selected group's events below."""
-        yield self.pane(self.table, "groups")
+        """The table beside the selected group, and its events below."""
+        with Horizontal(id="upper"):
+            yield self.pane(self.table, "groups")
+            yield self.pane(self.inspector, "group", "side")
         yield self.pane(self.log_view, "events", "log")
 
     def trail(self) -> str:
@@ -53,7 +64,7 @@ class GroupsScreen(ConsoleScreen):
     def show_panes(self, changed: Collection[str]) -> None:
         """Update the table first: the selection depends on it."""
         self.table.follow(changed)
-        table, log = self.panes
+        table, side, log = self.panes
         groups = self.stage.view.state.groups
         behind = sum(row.lag or 0 for row in self.rows.rows())
         table.entitle(
@@ -71,10 +82,21 @@ class GroupsScreen(ConsoleScreen):
         group = self._group()
         if group is None:
             self.table.empty = nothing_lines(*self._why_empty(), self.table.columns)
+        side.entitle(f"group {group}" if group else "group")
+        self._show_group(group)
+        self.fit_upper(*self.views_beside(self.table, self.inspector))
         if log.display:
             self.log_view.show_touching([] if group is None else [f"group.{group}"])
             self.log_view.follow()
         log.entitle("events" if group is None else f"events of {group}", [self.log_view.status()])
+
+    def _show_group(self, name: str | None) -> None:
+        key, width = self.table.selected, self.inspector.columns
+        if name is None or key is None:
+            self.inspector.show(self.table.empty)
+            return
+        tp, group = key.partition(SEPARATOR)[0], self.stage.view.state.groups[name]
+        self.inspector.show(group_lines(self.stage, self.why, group, tp, width))
 
     def _group(self) -> str | None:
         key = self.table.selected

@@ -305,6 +305,9 @@ class GroupMetadataManager:
         for group in groups.values():
             for member in group.members.values():
                 member.deadline_us = self.kernel.now + member.session_timeout_us
+            members = group.consumer or group.share
+            if members is not None:
+                group.state, group.generation = members.state, members.epoch
             self.kernel.emit(
                 events.GroupStateChanged,
                 group.name,

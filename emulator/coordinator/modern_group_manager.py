@@ -309,8 +309,9 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         if any(isinstance(record, EpochRecord) for record in outcome.records):
             emit(events.GroupEpochBumped, *where, state.epoch, outcome.reason)
         if any(isinstance(record, TargetEpochRecord) for record in outcome.records):
-            assignor = self._assignor(state)
-            emit(events.TargetAssignmentComputed, *where, state.assignment_epoch, assignor)
+            names, computed = self.names(state), (state.assignment_epoch, self._assignor(state))
+            targets = {name: _named(state.target[name], names) for name in sorted(state.target)}
+            emit(events.TargetAssignmentComputed, *where, *computed, targets)
         for record in outcome.records:
             if isinstance(record, CurrentAssignmentRecord) and not record.is_tombstone:
                 member = state.members[record.member]

@@ -1,5 +1,7 @@
 """Consumer groups, their members and committed offsets."""
 
+from msgspec import field
+
 from emulator.events import fields
 from emulator.events.base import TRAFFIC, Event
 
@@ -91,13 +93,15 @@ class GroupEpochBumped(Event, frozen=True, label="GROUP"):
 class TargetAssignmentComputed(Event, frozen=True, label="GROUP"):
     """A coordinator assigned the partitions of a group of the new protocol.
 
-    ``generation`` is the group's epoch, ``strategy`` the assignor: ``uniform`` or ``range``.
+    ``generation`` is the group's epoch, ``strategy`` the assignor: ``uniform`` or ``range``, in a
+    share group ``simple``. ``targets`` are the partitions that each member is to have, by its id.
     """
 
     group: fields.Group
     broker: fields.BrokerId
     generation: fields.Generation
     strategy: fields.Strategy
+    targets: dict[str, list[str]] = field(default_factory=dict)
 
 
 class MemberAssignmentChanged(Event, frozen=True, label="GROUP"):

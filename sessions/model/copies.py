@@ -127,10 +127,10 @@ def connection(old: ConnectionState) -> ConnectionState:
 
 
 def group(old: GroupState) -> GroupState:
-    """A copy with its own members, positions and assignments."""
+    """A copy with its own members, positions, assignments and share-partitions."""
     new = copy(old)
     new.members, new.offsets = old.members.copy(), old.offsets.copy()
-    new.assignments = old.assignments.copy()
+    new.assignments, new.shares = old.assignments.copy(), old.shares.copy()
     return new
 
 

@@ -155,6 +155,8 @@ SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
     events.TargetAssignmentComputed: "group {group} epoch {generation}: assigned by {strategy} ({broker})",
     events.MemberFenced: "{consumer} fenced in group {group}: {error}, epoch {member_epoch}",
     events.SharePartitionLoaded: "group {group} shares {tp} from {share_start} on ({broker})",
+    events.SharePartitionForgotten: "{broker} shares {tp} in group {group} no more: {reason}",
+    events.RecordsRestored: "group {group}: {tp} {first_offset}..{last_offset} {state} as before, not stored: {error}",
     events.RecordsReleased: "group {group}: {tp} {first_offset}..{last_offset} {state}, {reason}",
     events.RecordsArchived: "group {group}: {tp} {first_offset}..{last_offset} archived after {deliveries} deliveries",
     events.ShareStartMoved: "group {group} is done with {tp} up to {share_start}",

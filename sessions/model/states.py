@@ -282,12 +282,63 @@ class MemberAssignment(Struct, frozen=True, array_like=True, gc=False):
     awaited: list[str]
 
 
+class ShareRun(Struct, frozen=True, array_like=True, gc=False):
+    """Records of a share-partition, both offsets inclusive, with one state since event ``seq``.
+
+    ``state`` is ``acquired`` (by ``consumer``, the member with this id, until ``locked_until_us``),
+    ``available``, ``acknowledged`` or ``archived``.
+    """
+
+    first: int
+    last: int
+    state: str
+    deliveries: int
+    consumer: str = ""
+    member: str = ""
+    locked_until_us: int = 0
+    seq: int = 0
+
+    @property
+    def count(self) -> int:
+        """The number of offsets."""
+        return self.last - self.first + 1
+
+
+class SharePartitionState(Struct, frozen=True, array_like=True, gc=False):
+    """A partition as its leader ``broker`` shares it out in a group (-1: nobody does now).
+
+    All before ``start`` is done (the share-partition start offset, SPSO). ``runs`` are the records
+    from there on that have been delivered, in the order of offsets. ``archived`` counts those that
+    were given up so far.
+    """
+
+    broker: int
+    start: int
+    runs: list[ShareRun]
+    archived: int = 0
+
+    def count(self, state: str) -> int:
+        """The number of records in a state."""
+        return sum(run.count for run in self.runs if run.state == state)
+
+    @property
+    def done(self) -> int:
+        """The number of records from ``start`` on that are delivered to nobody any more."""
+        return self.count("acknowledged") + self.count("archived")
+
+
+SHARE_ASSIGNOR: Final = "simple"
+"""The assignor of share groups."""
+
+
 class GroupState(Struct, array_like=True):
-    """A consumer group, as seen by its coordinator ``broker``.
+    """A group of consumers, as seen by its coordinator ``broker``.
 
     ``state`` is as in :class:`emulator.events.GroupStateChanged`. ``members`` are clients by their
     member ids, ``offsets`` the committed offsets by partition, ``assignments`` what members of the
-    new protocol own, by their ids.
+    new protocol own, by their ids. ``targets`` are the partitions that they are to have, as
+    ``assignor`` computed them for ``assignment_epoch``. ``shares`` are the partitions that a share
+    group shares out.
     """
 
     name: str
@@ -298,6 +349,28 @@ class GroupState(Struct, array_like=True):
     offsets: dict[str, int] = field(default_factory=dict)
     changed: int = 0
     assignments: dict[str, MemberAssignment] = field(default_factory=dict)
+    assignor: str = ""
+    assignment_epoch: int = 0
+    targets: dict[str, list[str]] = field(default_factory=dict)
+    shares: dict[str, SharePartitionState] = field(default_factory=dict)
+
+    @property
+    def protocol(self) -> str:
+        """The group's protocol: ``classic``, ``consumer`` (KIP-848) or ``share`` (KIP-932)."""
+        if self.shares or self.assignor == SHARE_ASSIGNOR:
+            return "share"
+        return "consumer" if self.assignor else "classic"
+
+    def kept_from(self, member: str) -> dict[str, list[str]]:
+        """The partitions of a member's target that others still own, by their member ids."""
+        waiting = self.assignments.get(member)
+        kept: dict[str, list[str]] = {}
+        for name in () if waiting is None else waiting.awaited:
+            owner, target = self.assignments.get(name), self.targets.get(member)
+            if owner is not None:
+                owned = {*owner.partitions, *owner.revoking}
+                kept[name] = sorted(owned if target is None else owned & {*target})
+        return kept
 
 
 class Batch(Struct, frozen=True, array_like=True, gc=False):

@@ -39,7 +39,10 @@ _plain("brokers", "Every broker: state, session, leaders, replicas.")
 _plain("producers", "Every producer: acknowledged, failed, retries.")
 _plain("clients", "Every connection of a client: library, last request, errors, lag.")
 _plain("faults", "Every fault of inject: its effect, how often it came and is still to come.")
-_plain("groups", "Every consumer group: state, members, committed offsets, lag.")
+_plain(
+    "groups",
+    "Every group of consumers: offsets, lag, members, who waits for whom, records in flight.",
+)
 _plain("quorum", "Every controller and broker: role, end of its metadata log, lag (KRaft).")
 _plain("audit", "Records that were acknowledged, lost, duplicated or diverged.")
 

@@ -152,8 +152,12 @@ class SharePartition(Struct, array_like=True):
 
     @property
     def next_expiry_us(self) -> int:
-        """When the next acquisition lock ends; 0 if there is none."""
-        return min((run.state.expires_us for run in self.runs() if run.state.expires_us), default=0)
+        """When the next acquisition lock ends; 0 if there is none.
+
+        A change that is being stored decides on its locks itself.
+        """
+        states = (run.state for run in self.runs() if run.state.former is None)
+        return min((state.expires_us for state in states if state.expires_us), default=0)
 
     # ---- the stored state
 
@@ -401,6 +405,18 @@ class SharePartition(Struct, array_like=True):
                     is_archived = True
         return is_archived
 
+    def available_between(self, first: int, bound: int) -> list[Run]:
+        """What is available of the offsets from ``first`` on and below ``bound``."""
+        return [
+            Run(max(run.first, first), min(run.last, bound - 1), run.state)
+            for run in self.runs()
+            if run.state.state == AVAILABLE and run.first < bound and run.last >= first
+        ]
+
+    def is_archived(self, offset: int) -> bool:
+        """Whether an offset that is in flight will never be delivered."""
+        return self.batches[self._floor(offset)].state_at(offset).state == ARCHIVED
+
     def archive_aborted(self, first: int, last: int) -> None:
         """Archive what was just acquired of a batch whose transaction was aborted."""
         self._archive(first, last + 1, ACQUIRED)
@@ -566,6 +582,14 @@ class SharePartition(Struct, array_like=True):
         is_acquired = batch.whole is not None and batch.whole.state == ACQUIRED
         if is_acquired and batch.first < self.start <= batch.last:
             batch.split()
+
+    def changed_by(self, write: int) -> list[Run]:
+        """The states whose change ``write`` stores."""
+        return [
+            run
+            for run in self.runs()
+            if run.state.former is not None and run.state.former.write == write
+        ]
 
     def complete(self, write: int, limits: Limits, now_us: int, *, stored: bool) -> bool:
         """Complete or undo the changes of a write; return whether the start has moved."""

@@ -18,7 +18,7 @@ from emulator.broker.replication.purgatory import (
     PurgatoryState,
 )
 from emulator.broker.replication.replica import LEADER, Replica, Replicas
-from emulator.broker.share.in_flight import ARCHIVED
+from emulator.broker.share.in_flight import ACKNOWLEDGED, ACQUIRED, ARCHIVED, AVAILABLE, Run
 from emulator.broker.share.share_partition import (
     ACTIVE,
     EMPTY,
@@ -86,6 +86,14 @@ STATE_ERRORS: Final = {
 }
 """What a member is told if a share-partition's state cannot be read or written; any other error is
 unknown (``SharePartition.fetchPersisterError``)."""
+LEADS_NO_MORE, NO_SESSION = "leads no more", "no member has a session"
+DELETED, ABORTED = "deleted from the log", "transaction aborted"
+STATE_NAMES: Final = {
+    AVAILABLE: "available",
+    ACQUIRED: "acquired",
+    ACKNOWLEDGED: "acknowledged",
+    ARCHIVED: "archived",
+}
 FORGETTING: Final = (NOT_LEADER, "GROUP_ID_NOT_FOUND", "UNKNOWN_TOPIC_OR_PARTITION")
 """After these errors a leader forgets a share-partition, and reads its state again."""
 
@@ -318,12 +326,14 @@ class SharePartitionManager:
     def leads_no_more(self, replica: Replica, _effect: StopLeading) -> None:
         """Forget the share-partitions of a partition: the next leader reads their state."""
         for name in [n for n, share in self.state.partitions.items() if share.tp == replica.tp]:
-            self._forget(name)
+            self._forget(name, LEADS_NO_MORE)
 
-    def _forget(self, name: str) -> None:
+    def _forget(self, name: str, reason: str) -> None:
         share = self.state.partitions.pop(name, None)
         if share is not None:
             self.context.timers.clear_deadline(LOCKS, name)
+            if share.status == ACTIVE:
+                self.kernel.emit(events.SharePartitionForgotten, *self._place(share), reason)
             self.delayed.check_and_complete(share.tp)
 
     def _enough(self, delayed: DelayedShareFetch) -> Rows | None:
@@ -393,7 +403,7 @@ class SharePartitionManager:
             return
         replica = self.replicas.get(share.tp)
         if replica is None or replica.role != LEADER:
-            self._forget(name)
+            self._forget(name, LEADS_NO_MORE)
             return
         if response.error != NONE:
             self._fail(name, share, STATE_ERRORS.get(response.error, UNKNOWN_ERROR))
@@ -403,9 +413,11 @@ class SharePartitionManager:
             self._fail(name, share, "OFFSET_NOT_AVAILABLE")
             return
         share.load(start, response.state_epoch, response.batches)
-        self.kernel.emit(
-            events.SharePartitionLoaded, share.group, share.tp, self.context.id, share.start
-        )
+        stored = [
+            (run.first, run.last, STATE_NAMES[run.state.state], run.state.deliveries)
+            for run in share.runs()
+        ]
+        self.kernel.emit(events.SharePartitionLoaded, *self._place(share), share.start, stored)
         self.delayed.check_and_complete(share.tp)
 
     def _fail(self, name: str, share: SharePartition, error: str) -> None:
@@ -470,12 +482,17 @@ class SharePartitionManager:
         for share in ready:
             replica = self.replicas.by_name[share.tp]
             offset = share.next_fetch_offset()
+            before = share.start
             if offset < replica.log.start or offset > replica.log.end:
+                deleted = share.available_between(before, replica.log.start)
                 share.log_start_moved(replica.log.start)
+                self._tell_deleted(share, deleted)
+                self._tell_start(share, before)
                 rows[share.tp] = SharedPartition(NONE)
                 continue
             batches = self._batches(share, replica, limit_bytes)
             log = [Batch(batch.base_offset, batch.end_offset - 1) for batch in batches]
+            deleted = share.available_between(offset, log[0].first) if log else []
             acquired = share.acquire(
                 message.member_id,
                 offset,
@@ -486,6 +503,9 @@ class SharePartitionManager:
                 now,
                 strict=message.strict,
             )
+            gone = [run for run in deleted if share.is_archived(run.first)]
+            self._tell_deleted(share, gone)
+            self._tell_start(share, before)
             if self._reads_committed(message.group) and acquired:
                 acquired = self._without_aborted(share, replica, batches, acquired)
             left -= sum(piece.last - piece.first + 1 for piece in acquired)
@@ -519,6 +539,10 @@ class SharePartitionManager:
                 continue
             first, last = batch.base_offset, batch.end_offset - 1
             share.archive_aborted(first, last)
+            pieces = [(max(run.first, first), min(run.last, last), run.deliveries) for run in kept]
+            for low, high, deliveries in pieces:
+                if low <= high:
+                    self._tell_archived(share, low, high, ABORTED, deliveries)
             kept = [
                 piece
                 for run in kept
@@ -686,13 +710,16 @@ class SharePartitionManager:
         fields = (share.group, share.tp, self.context.id, message.client, message.member_id)
         for batch in batches:
             for first, last, kind in _runs(batch):
-                self.kernel.emit(events.RecordsAcknowledged, *fields, first, last, KINDS[kind])
+                until = self.kernel.now + self.limits(share.group).lock_us if kind == RENEW else 0
+                self.kernel.emit(
+                    events.RecordsAcknowledged, *fields, first, last, KINDS[kind], until
+                )
         released = [batch for batch in batches if RELEASE in batch.types]
         for row in stored:
             is_released = any(batch.first <= row.first <= batch.last for batch in released)
             if row.state == ARCHIVED and is_released:
-                where = (share.group, share.tp, self.context.id, row.first, row.last)
-                self.kernel.emit(events.RecordsArchived, *where, row.deliveries)
+                what = (row.first, row.last, row.deliveries)
+                self.kernel.emit(events.RecordsArchived, *self._place(share), *what)
 
     def _check_fetches(self, share: SharePartition) -> None:
         self.delayed.check_and_complete(share.tp)
@@ -744,17 +771,17 @@ class SharePartitionManager:
             error = STATE_ERRORS.get(error, UNKNOWN_ERROR)
         if share is not None:
             limits = self.limits(share.group)
-            before = share.start
+            before, undone = share.start, share.changed_by(number) if error != NONE else []
             if write.plain:
                 share.advance()
             else:
                 share.complete(number, limits, self.kernel.now, stored=error == NONE)
-            if share.start != before:
-                fields = (share.group, share.tp, self.context.id, share.start)
-                self.kernel.emit(events.ShareStartMoved, *fields)
+            for run in undone:
+                self._tell_restored(share, run, error)
+            self._tell_start(share, before)
             self._watch(share)
             if error in FORGETTING:
-                self._forget(write.share)
+                self._forget(write.share, error)
         if write.wait:
             wait = self.state.waits.get(write.wait)
             if wait is not None:
@@ -797,14 +824,52 @@ class SharePartitionManager:
         for row in stored:
             self.kernel.emit(
                 events.RecordsReleased,
-                share.group,
-                share.tp,
-                self.context.id,
+                *self._place(share),
                 row.first,
                 row.last,
-                "archived" if row.state == ARCHIVED else "available",
+                STATE_NAMES[row.state],
                 reason,
+                row.deliveries,
             )
+
+    def _tell_deleted(self, share: SharePartition, runs: Sequence[Run]) -> None:
+        for run in runs:
+            self._tell_archived(share, run.first, run.last, DELETED, run.state.deliveries)
+
+    def _tell_archived(
+        self, share: SharePartition, first: int, last: int, reason: str, deliveries: int
+    ) -> None:
+        self.kernel.emit(
+            events.RecordsReleased,
+            *self._place(share),
+            first,
+            last,
+            STATE_NAMES[ARCHIVED],
+            reason,
+            deliveries,
+        )
+
+    def _tell_restored(self, share: SharePartition, run: Run, error: str) -> None:
+        state = run.state
+        self.kernel.emit(
+            events.RecordsRestored,
+            *self._place(share),
+            run.first,
+            run.last,
+            STATE_NAMES[state.state],
+            state.member,
+            state.deliveries,
+            state.expires_us,
+            error,
+        )
+
+    def _tell_start(self, share: SharePartition, before: int) -> None:
+        if share.start != before:
+            self.kernel.emit(events.ShareStartMoved, *self._place(share), share.start)
+
+    def _place(self, share: SharePartition) -> tuple[str, str, int]:
+        """What each event of a share-partition begins with."""
+        return share.group, share.tp, self.context.id
 
     def _end_session(self, session: ShareSession) -> None:
         """Forget a session, and release what its member has acquired."""
@@ -835,7 +900,7 @@ class SharePartitionManager:
         if self.renews or any(session.group == group for session in sessions):
             return
         for name in [n for n, share in self.state.partitions.items() if share.group == group]:
-            self._forget(name)
+            self._forget(name, NO_SESSION)
 
 
 UNRESOLVED: Final = ":"

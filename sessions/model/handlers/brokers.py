@@ -5,7 +5,7 @@ from typing import Any, Final
 from emulator import events
 from emulator.releases.profiles import PROFILES
 from sessions.model.folding import Handlers, Model
-from sessions.model.handlers import cached_states
+from sessions.model.handlers import cached_states, share_groups
 from sessions.model.handlers.replicas import process_ended, process_paused
 from sessions.model.health import SERVING
 from sessions.model.states import UNKNOWN, BrokerState, LinkState
@@ -57,6 +57,7 @@ def broker_state_changed(model: Model, event: events.BrokerStateChanged) -> None
         broker.zk_connection = "disconnected"
         broker.fetch_sent_us = {}
         process_ended(model, event.broker, event.seq)
+        share_groups.process_ended(model, event.broker, event.seq)
         cached_states.forgotten(model, broker)
     elif did_serve != (event.broker in model.serving):
         process_paused(model, event.broker, event.seq)

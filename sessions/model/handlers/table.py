@@ -13,6 +13,7 @@ from sessions.model.handlers import (
     partitions,
     quorum,
     replicas,
+    share_groups,
     statements,
     znodes,
 )
@@ -32,6 +33,7 @@ HANDLERS: Final[Handlers] = {
     **partitions.HANDLERS,
     **quorum.HANDLERS,
     **replicas.HANDLERS,
+    **share_groups.HANDLERS,
     **statements.HANDLERS,
     **znodes.HANDLERS,
 }

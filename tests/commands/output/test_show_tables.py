@@ -214,3 +214,45 @@ def test_what_is_not_there_is_told_with_the_nearest(
 )
 def test_an_empty_cluster_has_every_table(what: str) -> None:
     assert grids(Show(what), ClusterView())
+
+
+def test_groups_of_the_new_protocols_have_members_and_records_in_flight() -> None:
+    told: list[tuple[type[Event], tuple[object, ...]]] = [
+        (events.MemberJoined, ("g", 1, "c1", "id1")),
+        (events.MemberJoined, ("g", 1, "c2", "id2")),
+        (events.GroupEpochBumped, ("g", 1, 2, "a member joined")),
+        (
+            events.TargetAssignmentComputed,
+            ("g", 1, 2, "uniform", {"id1": ["t-0"], "id2": ["t-1"]}),
+        ),
+        (
+            events.MemberAssignmentChanged,
+            ("g", 1, "c1", "id1", 1, "UNREVOKED_PARTITIONS", ["t-0"], ["t-1"], []),
+        ),
+        (
+            events.MemberAssignmentChanged,
+            ("g", 1, "c2", "id2", 2, "UNRELEASED_PARTITIONS", [], [], ["id1"]),
+        ),
+        (events.SharePartitionLoaded, ("s", "t-0", 0, 3, [(3, 3, "archived", 5)])),
+        (events.RecordsAcquired, ("s", "t-0", 0, "m1", "id3", 4, 5, 2, 61_000_000)),
+    ]
+    view = ClusterView(ViewState())
+    view.apply_all(
+        kind(number, number, 0, *fields) for number, (kind, fields) in enumerate(told, 1)
+    )
+    first, members, partitions, records = grids(Show("groups"), view)
+    assert [row["group"] for row in first.plain()] == ["g", "s"]
+    c1, c2 = members.plain()
+    assert (c1["epoch"], c1["group_epoch"], c1["target_epoch"]) == (1, 2, 2)
+    assert (c1["has"], c1["target"], c1["gives_up"]) == (["t-0"], ["t-0"], ["t-1"])
+    assert (c2["has"], c2["target"], c2["waits_for"]) == ([], ["t-1"], ["c1 t-1"])
+    (share,) = partitions.plain()
+    assert (share["broker"], share["start"], share["acquired"]) == (0, 3, 2)
+    archived, acquired = records.plain()
+    assert (archived["state"], archived["deliveries"], archived["consumer"]) == (
+        "archived",
+        5,
+        None,
+    )
+    assert (acquired["first"], acquired["last"], acquired["consumer"]) == (4, 5, "m1")
+    assert acquired["locked_until"] == "00:01:01.000"

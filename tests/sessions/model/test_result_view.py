@@ -11,7 +11,7 @@ from emulator.events import Event
 from emulator.scenario.runner import Runner
 from sessions.model import summary
 from sessions.model.cluster_view import ClusterView
-from sessions.model.handlers import cached_states, connections, groups
+from sessions.model.handlers import cached_states, connections, groups, share_groups
 from sessions.model.handlers.table import HANDLERS, changes_nothing
 from sessions.model.result_view import UNSAID, ResultView
 from tests.sessions.examples import SPEC, folded, story_events
@@ -65,6 +65,7 @@ def test_whatever_happens_has_the_same_result(seed: int) -> None:
 
 def test_every_type_of_event_is_taken_or_said_to_be_left_out() -> None:
     left_out = {*UNSAID, *cached_states.HANDLERS, *connections.HANDLERS, *groups.HANDLERS}
+    left_out |= {*share_groups.HANDLERS}
     left_out |= {kind for kind, handler in HANDLERS.items() if handler is changes_nothing}
     assert set(ResultView().by_type) == set(HANDLERS) - left_out
 

@@ -5,6 +5,14 @@ from typing import Any
 import pytest
 
 from emulator import events
+from emulator.broker.share.in_flight import AVAILABLE
+from emulator.broker.share.share_partition import (
+    ACTIVE,
+    Acknowledged,
+    Batch,
+    Limits,
+    SharePartition,
+)
 from emulator.cluster import Cluster
 from emulator.common.errors import ERROR_NAMES
 from emulator.inputs.statements import CreateCluster, CreateTopic, Produce
@@ -175,3 +183,16 @@ def test_a_copy_of_a_cluster_with_records_in_flight_goes_the_same_way() -> None:
     copy.run_until(now_us + 5_000_000)
     assert copy.cluster.state_hash == lab.cluster.state_hash
     assert lab.cluster.brokers[0].state.core.shares.partitions["g\nt-0"].next_expiry_us == 0
+
+
+def test_a_lock_that_ends_while_its_acknowledgement_is_stored_lets_time_go_on() -> None:
+    """The share coordinator is slow: the change that it stores decides, not the lock."""
+    share = SharePartition("g", "t-0", "id", 0, ACTIVE)
+    limits = Limits(lock_us=1_000, in_flight=10, deliveries=5)
+    share.acquire("m1", 0, [Batch(0, 1)], 10, 10, limits, now_us=0)
+    assert share.next_expiry_us == 1_000
+    share.acknowledge("m1", [Acknowledged(0, 1, [ACCEPT])], limits, write=1, now_us=500)
+    assert share.next_expiry_us == 0
+    assert share.expire(limits, now_us=1_000) == []
+    share.complete(1, limits, now_us=2_000, stored=False)
+    assert [run.state.state for run in share.runs()] == [AVAILABLE]
