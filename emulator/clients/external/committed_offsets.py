@@ -156,7 +156,8 @@ def commit_results(
         topic_there = described.topics.get(name)  # a topic without partitions was not asked for
         there = {} if topic_there is None else topic_there.partitions
         code = ERRORS[response.error].code
-        if response.error in WHOLE_ERRORS:
+        is_whole = topic_there is not None and topic_there.error == response.error != NONE
+        if response.error in WHOLE_ERRORS or is_whole:
             codes = dict.fromkeys(numbers, code)
         elif topic_there is not None and topic_there.error == UNAUTHORIZED:
             codes = dict.fromkeys(numbers, ERRORS[UNAUTHORIZED].code)

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from emulator.common.errors import ERRORS
-from emulator.inputs.statements import CreateTopic
+from emulator.inputs.statements import CreateTopic, InjectError
 from emulator.wire.messages.committed_offsets import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -211,3 +211,14 @@ def test_a_broker_that_does_not_coordinate_says_so(lab: WireLab, coordinator: in
     elsewhere = lab.connect(next(b for b in lab.cluster.brokers if b != coordinator))
     beat = HeartbeatRequest("g", 1, "me")
     assert lab.ask(elsewhere, beat, 4).error_code == code("NOT_COORDINATOR")
+
+
+def test_an_injected_error_of_a_commit_is_that_of_its_partitions(
+    lab: WireLab, coordinator: int
+) -> None:
+    here = lab.connect(coordinator)
+    lab.run(InjectError(api="OffsetCommit", error="COORDINATOR_LOAD_IN_PROGRESS"))
+    rows = [OffsetCommitRequestPartition(0, 7)]
+    commit = OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic("t", partitions=rows)])
+    codes = [lab.ask(here, commit, 8).topics[0].partitions[0].error_code for _ in range(2)]
+    assert codes == [code("COORDINATOR_LOAD_IN_PROGRESS"), 0]
