@@ -16,6 +16,7 @@ from typer.main import get_command
 from commands.cli import (
     analyze,
     campaign,
+    conform,
     console,
     dataset,
     explore,
@@ -124,6 +125,7 @@ PARTS = (
     run,
     console,
     serve,
+    conform,
     sessions,
     import_cluster,
     rehearse,

@@ -1,0 +1,113 @@
+"""A client under test: a process that reads requests and writes answers, a JSON object a line."""
+
+import asyncio
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+LINE_BYTES_MAX: Final = 1 << 24
+"""The longest answer."""
+QUOTED_MAX: Final = 300
+"""Characters of an adapter's output that an error quotes at most."""
+
+Answer = dict[str, Any]
+
+
+class AdapterError(Exception):
+    """An adapter did not answer; the message says why in one sentence."""
+
+
+class Adapter:
+    """One process of an adapter: at each moment it is one producer, one consumer, or neither."""
+
+    def __init__(self, process: asyncio.subprocess.Process, said: Any) -> None:  # noqa: ANN401
+        """Use :meth:`start`; ``said`` is the file with its standard error."""
+        self._process = process
+        self._said = said
+        self.is_open = False
+        self.can: frozenset[str] = frozenset()
+        self.name = ""
+        self.oldest = ""
+
+    @classmethod
+    async def start(
+        cls, command: Sequence[str], environment: Mapping[str, str], seconds: float
+    ) -> "Adapter":
+        """Start a process, and ask what it can do.
+
+        Raises:
+            AdapterError: it cannot be started, or does not answer.
+        """
+        said = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - closed by end
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=said,
+                env={**os.environ, **environment},
+                limit=LINE_BYTES_MAX,
+            )
+        except OSError as error:
+            said.close()
+            raise AdapterError(f"cannot start '{command[0]}': {error.strerror}") from None
+        adapter = cls(process, said)
+        try:
+            hello = await adapter.ask({"do": "hello"}, seconds)
+            adapter.name = str(hello.get("client", command[0]))
+            adapter.oldest = str(hello.get("oldest", ""))
+            adapter.can = frozenset(map(str, hello.get("can", ())))
+        except AdapterError:
+            await adapter.end()
+            raise
+        return adapter
+
+    async def ask(self, request: Answer, seconds: float) -> Answer:
+        """Send a request and return its answer, which may be an ``error``.
+
+        Raises:
+            AdapterError: there was none in time, or it is no JSON object. The process is of no
+                further use.
+        """
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        what = request["do"]
+        try:
+            stdin.write(json.dumps(request).encode() + b"\n")
+            line = await asyncio.wait_for(stdout.readline(), seconds)
+        except TimeoutError:
+            raise AdapterError(f"no answer to '{what}' within {seconds:g} s") from None
+        except (OSError, ValueError) as error:
+            raise AdapterError(f"no answer to '{what}': {error}") from None
+        if not line:
+            raise AdapterError(f"the process ended on '{what}'{self._last_words()}")
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            shown = line.decode(errors="replace").strip()[:QUOTED_MAX]
+            raise AdapterError(f"the answer to '{what}' is no JSON object: {shown}")
+        return answer
+
+    def _last_words(self) -> str:
+        self._said.seek(0)
+        lines = self._said.read().strip().splitlines()
+        return f": {lines[-1][:QUOTED_MAX]}" if lines else ""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.returncode is None
+
+    async def end(self) -> None:
+        """Kill the process."""
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()
+        if not self._said.closed:
+            self._said.close()

@@ -1,0 +1,1 @@
+"""Adapters of client libraries: each runs as a process of its own, and needs only its library."""

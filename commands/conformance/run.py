@@ -1,0 +1,436 @@
+"""A run of a scenario: its cluster, its clients, and the history that they make.
+
+The cluster is served by this process. Everything that clients answer becomes part of the history,
+and each step a bookmark of the session.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Any, Final
+
+from commands.conformance import settings, steps
+from commands.conformance.adapter import Adapter, AdapterError, Answer
+from commands.conformance.broker_names import BrokerNames, ScenarioError
+from commands.conformance.guarantees import visible
+from commands.conformance.history import History, Received, Sent, Surprise, Transaction
+from commands.conformance.scenarios import Scenario
+from commands.conformance.steps import COPIES, TOPIC, Step
+from commands.runs.served_cluster import ServedCluster
+
+ANSWER_SECONDS: Final = 20.0
+"""How long a client may take for an answer: longer than all of its own timeouts."""
+READ_SECONDS: Final = 12.0
+"""How long consumers may take until they have read everything, or share the partitions."""
+POLL_MS: Final = 400
+"""Longer than a rebalance takes, which a client must not have to leave half done."""
+LAST_POLL_MS: Final = 100
+PAUSE_SECONDS: Final = 0.01
+"""The pause between two batches of a stream."""
+WITHIN: Final = "20s"
+"""How long a statement that waits may take."""
+
+Take = Callable[[], Awaitable[Adapter]]
+"""Returns a process of the adapter that no one uses."""
+
+
+class _EndedError(Exception):
+    """A scenario cannot go on; the history says why."""
+
+
+class _Actor:
+    """A client of the scenario: its process, what it was opened as, and what it has done."""
+
+    def __init__(self, adapter: Adapter, opened: steps.OpenProducer | steps.OpenConsumer) -> None:
+        self.adapter = adapter
+        self.opened = opened
+        self.positions: dict[tuple[str, int], int] = {}
+        self.assigned: list[tuple[str, int]] = []
+        self.transaction: Transaction | None = None
+
+    @property
+    def group(self) -> str:
+        """The group that it is a member of; empty: none."""
+        return self.opened.group if isinstance(self.opened, steps.OpenConsumer) else ""
+
+    @property
+    def offsets(self) -> list[Answer]:
+        """The positions of the partitions that it owns, as they are committed."""
+        return [
+            {"topic": topic, "partition": partition, "offset": offset}
+            for (topic, partition), offset in sorted(self.positions.items())
+            if not self.assigned or (topic, partition) in self.assigned
+        ]
+
+
+class Run:
+    """Runs the steps of a scenario on a cluster, and notes what clients answer."""
+
+    def __init__(self, scenario: Scenario, cluster: ServedCluster, take: Take) -> None:
+        self.history = History()
+        self._scenario = scenario
+        self._cluster = cluster
+        self._take = take
+        self._names = BrokerNames(cluster)
+        self._actors: dict[str, _Actor] = {}
+        self._numbers: dict[str, int] = {}
+        self._marks = 0
+        self._perform: dict[type[Any], Callable[[Any], Coroutine[Any, Any, None]]] = {
+            steps.Do: self._do,
+            steps.OpenProducer: self._open_producer,
+            steps.OpenConsumer: self._open_consumer,
+            steps.Send: self._send,
+            steps.Stream: self._stream,
+            steps.Read: self._read,
+            steps.Share: self._share,
+            steps.Commit: self._commit,
+            steps.Begin: self._begin,
+            steps.End: self._end,
+            steps.SendOffsets: self._send_offsets,
+            steps.Copy: self._copy,
+            steps.Close: self._close,
+            steps.Kill: self._kill,
+        }
+
+    @property
+    def adapters(self) -> list[Adapter]:
+        """The processes that are in use."""
+        return [actor.adapter for actor in self._actors.values()]
+
+    async def run(self) -> None:
+        """Create the topics, run the steps, then note what the cluster has.
+
+        Raises:
+            ScenarioError: the cluster refuses a statement.
+        """
+        await self._statement("wait until under_replicated == 0")
+        for topic in (TOPIC, COPIES):
+            await self._create(topic)
+        with suppress(_EndedError):
+            for step in self._scenario.steps:
+                await self._step(step)
+        self._note_logs()
+        self.history.ended_us = self._now_us
+
+    async def _create(self, topic: str) -> None:
+        scenario = self._scenario
+        configs = "".join(f" --config {key}={value}" for key, value in scenario.topic.items())
+        counts = f"--partitions {scenario.partitions} --replication-factor {settings.BROKERS}"
+        await self._statement(f"topic create {topic} {counts}{configs}")
+        for partition in range(scenario.partitions):
+            await self._statement(f"wait until {topic}-{partition}.hw == 0")
+
+    # ---- steps
+
+    async def _step(self, step: Step) -> None:
+        self._marks += 1
+        note = str(step).replace('"', "").replace("$", "")
+        await self._statement(f'mark step-{self._marks} "{note}"')
+        meanwhile = getattr(step, "meanwhile", ())
+        performing = asyncio.ensure_future(self._perform[type(step)](step))
+        try:
+            if not isinstance(step, steps.Stream):
+                await asyncio.sleep(0)
+                await self._all(meanwhile)
+        finally:
+            await performing
+
+    async def _all(self, following: Sequence[Step]) -> None:
+        for step in following:
+            await self._step(step)
+
+    async def _do(self, step: steps.Do) -> None:
+        statement = self._names.resolved(step.statement)
+        await self._statement(statement)
+        if statement.startswith(("broker crash", "broker freeze")) and self._has_zookeeper:
+            await self._statement(f"zk expire {statement.split()[2]}")
+
+    @property
+    def _has_zookeeper(self) -> bool:
+        return (
+            self._cluster.script.spec.mode != "kraft" and not self._cluster.run.cluster.controllers
+        )
+
+    async def _statement(self, statement: str) -> None:
+        if statement.startswith("wait until "):
+            statement += f" within {WITHIN}"
+        answer = await self._cluster.run_statement(statement)
+        if not answer["ok"] or answer.get("outcome", "ok") != "ok":
+            why = answer.get("error") or answer.get("outcome")
+            raise ScenarioError(f"'{statement}' of {self._scenario.name}: {why}")
+
+    # ---- clients
+
+    async def _ask(
+        self, who: str, expected: steps.Expected, do: str, **parameters: object
+    ) -> Answer:
+        """Make a request to a client; an answer that the scenario does not allow is noted.
+
+        Raises:
+            _EndedError: there is no answer.
+        """
+        actor = self._actors[who]
+        try:
+            answer = await actor.adapter.ask({"do": do, **parameters}, ANSWER_SECONDS)
+        except AdapterError as error:
+            self._note(f"{who}: {error}")
+            del self._actors[who]
+            await actor.adapter.end()
+            raise _EndedError from None
+        refusal = answer.get("error")
+        if refusal and expected == "ok":
+            self._note(f"{who} answered '{do}' with {refusal}")
+        elif not refusal and expected == "error":
+            self._note(f"{who} did '{do}', which had to fail")
+        return answer
+
+    def _note(self, text: str) -> None:
+        self.history.surprises.append(Surprise(text=text, at_us=self._now_us))
+
+    @property
+    def _now_us(self) -> int:
+        return self._cluster.run.cluster.now_us
+
+    async def _opened(
+        self, step: steps.OpenProducer | steps.OpenConsumer, given: dict[str, steps.Setting]
+    ) -> dict[str, steps.Setting]:
+        """Take a process for a client, and return the client's settings."""
+        before = self._actors.pop(step.who, None)
+        adapter = await self._take() if before is None else before.adapter
+        self._actors[step.who] = _Actor(adapter, step)
+        adapter.is_open = True
+        own = {"bootstrap.servers": self._cluster.bootstrap_servers, "client.id": step.who}
+        return {**given, **own, **step.settings}
+
+    async def _open_producer(self, step: steps.OpenProducer) -> None:
+        self._numbers.setdefault(step.who, 0)
+        given = await self._opened(step, settings.PRODUCER)
+        answer = await self._ask(step.who, step.expected, "producer", settings=given)
+        if answer.get("error"):
+            raise _EndedError
+
+    async def _open_consumer(self, step: steps.OpenConsumer) -> None:
+        given = await self._opened(step, settings.CONSUMER)
+        topics = [step.topic] if step.group else []
+        partitions = range(0 if step.group else self._scenario.partitions)
+        self.history.readers[step.group or step.who] = step.topic
+        assigned = [[step.topic, partition] for partition in partitions]
+        answer = await self._ask(
+            step.who, "ok", "consumer", settings=given, topics=topics, partitions=assigned
+        )
+        if answer.get("error"):
+            raise _EndedError
+
+    async def _close(self, step: steps.Close) -> None:
+        await self._ask(step.who, "ok", "close")
+        self._actors[step.who].adapter.is_open = False
+
+    async def _kill(self, step: steps.Kill) -> None:
+        await self._actors.pop(step.who).adapter.end()
+
+    # ---- producers
+
+    async def _send(self, step: steps.Send) -> None:
+        padding = "." * step.padding
+        await self._write(step.who, [padding] * step.count, step.expected)
+
+    async def _stream(self, step: steps.Stream) -> None:
+        running = asyncio.ensure_future(self._all(step.meanwhile))
+        try:
+            while not running.done():
+                await self._write(step.who, [""] * step.batch, "any")
+                await asyncio.wait([running], timeout=PAUSE_SECONDS)
+        finally:
+            await running
+
+    async def _write(self, who: str, endings: Sequence[str], expected: steps.Expected) -> None:
+        """Let a producer send records to the partitions in turn; values end as given."""
+        batch = []
+        for ending in endings:
+            number = self._numbers[who] = self._numbers[who] + 1
+            partition = number % self._scenario.partitions
+            batch.append(
+                Sent(who=who, topic=TOPIC, partition=partition, value=f"{who}-{number:04}{ending}")
+            )
+        await self._written(batch, expected)
+
+    async def _written(self, batch: Sequence[Sent], expected: steps.Expected) -> None:
+        """Let a producer send records, and note what it answers."""
+        who = batch[0].who
+        transaction = self._actors[who].transaction
+        for sent in batch:
+            sent.transaction = transaction.number if transaction else 0
+            sent.error = "no answer"
+        self.history.sent += batch
+        records = [
+            {
+                "topic": sent.topic,
+                "partition": sent.partition,
+                "key": f"k{sent.partition}",
+                "value": sent.value,
+            }
+            for sent in batch
+        ]
+        answer = await self._ask(who, "any", "send", records=records)
+        whole = {"error": answer.get("error") or "the answer has no result for it"}
+        results = [*answer.get("results", ()), *[whole] * len(batch)]
+        for sent, told in zip(batch, results, strict=False):
+            sent.error = str(told.get("error", ""))
+            sent.offset = int(told.get("offset", -1))
+            sent.is_acknowledged = not sent.error
+            sent.at_us = self._now_us
+        failed = [sent for sent in batch if sent.error]
+        if failed and expected == "ok":
+            self._note(f"{who} could not send {failed[0].value}: {failed[0].error}")
+        if len(failed) < len(batch) and expected == "error":
+            self._note(f"{who} sent {len(batch) - len(failed)} records, which had to fail")
+
+    # ---- consumers
+
+    async def _poll(self, who: str, expected: steps.Expected, ms: int = POLL_MS) -> list[Received]:
+        actor = self._actors[who]
+        answer = await self._ask(who, expected, "poll", ms=ms)
+        received = [
+            Received(
+                who=who,
+                group=actor.group,
+                topic=str(record["topic"]),
+                partition=int(record["partition"]),
+                offset=int(record["offset"]),
+                value=str(record["value"]),
+                at_us=self._now_us,
+            )
+            for record in answer.get("records", ())
+        ]
+        for record in received:
+            actor.positions[record.topic, record.partition] = record.offset + 1
+        actor.assigned = sorted((str(topic), int(at)) for topic, at in answer.get("assigned", ()))
+        if answer.get("error"):
+            await asyncio.sleep(PAUSE_SECONDS)
+        return received
+
+    async def _read(self, step: steps.Read) -> None:
+        until = monotonic() + READ_SECONDS
+        before = len(self.history.received)
+        while monotonic() < until:
+            await asyncio.gather(*(self._read_once(who, step) for who in step.who))
+            if step.most is not None and len(self.history.received) - before >= step.most:
+                return
+            if step.most is None and self._has_all(step.who[0]):
+                break
+        # What should not come would come now.
+        await asyncio.gather(*(self._read_once(who, step, LAST_POLL_MS) for who in step.who))
+
+    async def _read_once(self, who: str, step: steps.Read, ms: int = POLL_MS) -> None:
+        received = await self._poll(who, step.expected, ms)
+        if step.commit == "before" and received:
+            await self._ask(who, step.expected, "commit", offsets=self._actors[who].offsets)
+        self.history.received += received
+        if step.commit == "after" and received:
+            await self._ask(who, step.expected, "commit", offsets=self._actors[who].offsets)
+
+    def _has_all(self, who: str) -> bool:
+        """Whether a consumer, or its group, has all records that it must read."""
+        self._note_logs()
+        actor = self._actors[who]
+        assert isinstance(actor.opened, steps.OpenConsumer)
+        must, _may = visible(self.history, actor.opened.topic)
+        read = {
+            record.value
+            for record in self.history.received
+            if (record.group == actor.group if actor.group else record.who == who)
+        }
+        return must <= read
+
+    async def _share(self, step: steps.Share) -> None:
+        partitions = [(TOPIC, partition) for partition in range(self._scenario.partitions)]
+        actors = [self._actors[who] for who in step.who]
+        reading = steps.Read(who=step.who, commit="after", expected="any")
+        until = monotonic() + READ_SECONDS
+        while monotonic() < until:
+            await asyncio.gather(*(self._read_once(who, reading) for who in step.who))
+            owned = sorted(tp for actor in actors for tp in actor.assigned)
+            if owned == partitions and all(actor.assigned for actor in actors):
+                return
+        told = ", ".join(
+            f"{who} has {[partition for _topic, partition in actor.assigned]}"
+            for who, actor in zip(step.who, actors, strict=True)
+        )
+        self._note(f"the members do not own each partition once: {told}")
+
+    async def _commit(self, step: steps.Commit) -> None:
+        offsets = self._actors[step.who].offsets
+        if step.offset is not None:
+            offsets = [{"topic": TOPIC, "partition": 0, "offset": step.offset}]
+        await self._ask(step.who, step.expected, "commit", offsets=offsets)
+
+    # ---- transactions
+
+    async def _begin(self, step: steps.Begin) -> None:
+        numbers = [own.number for own in self.history.transactions if own.who == step.who]
+        transaction = Transaction(who=step.who, number=len(numbers) + 1, at_us=self._now_us)
+        self._actors[step.who].transaction = transaction
+        self.history.transactions.append(transaction)
+        await self._ask(step.who, "ok", "begin")
+
+    async def _end(self, step: steps.End) -> None:
+        actor = self._actors[step.who]
+        transaction, actor.transaction = actor.transaction, None
+        assert transaction is not None
+        transaction.outcome = "unknown" if step.commit else "aborted"
+        do = "commit transaction" if step.commit else "abort"
+        answer = await self._ask(step.who, step.expected, do)
+        if not answer.get("error"):
+            transaction.outcome = "committed" if step.commit else "aborted"
+        elif step.expected == "error":
+            transaction.outcome = "aborted"
+        transaction.at_us = self._now_us
+
+    async def _send_offsets(self, step: steps.SendOffsets) -> None:
+        consumer = self._actors[step.consumer]
+        parameters = {"group": consumer.group, "offsets": consumer.offsets}
+        await self._ask(step.who, "ok", "send offsets", **parameters)
+
+    async def _copy(self, step: steps.Copy) -> None:
+        """Copy what a consumer reads, each poll in one transaction with its positions."""
+        until = monotonic() + READ_SECONDS
+        copied = 0
+        while monotonic() < until:
+            received = await self._poll(step.consumer, "ok")
+            self.history.received += received
+            if received:
+                copied += len(received)
+                await self._begin(steps.Begin(who=step.who))
+                batch = [
+                    Sent(who=step.who, topic=COPIES, partition=record.partition, value=record.value)
+                    for record in received
+                ]
+                await self._written(batch, "ok")
+                if step.most is not None and copied >= step.most:
+                    return
+                await self._send_offsets(steps.SendOffsets(who=step.who, consumer=step.consumer))
+                await self._end(steps.End(who=step.who))
+            elif step.most is None and self._is_all_copied():
+                return
+
+    def _is_all_copied(self) -> bool:
+        """Whether every record has a copy in a committed transaction."""
+        self._note_logs()
+        return visible(self.history, TOPIC)[0] <= visible(self.history, COPIES)[0]
+
+    # ---- the end
+
+    def _note_logs(self) -> None:
+        """Note the records of the leaders' logs."""
+        view = self._cluster.run.view
+        sent = {record.value for record in self.history.sent}
+        for tp, state in view.state.partitions.items():
+            leader = state.leader_replica
+            if state.topic in (TOPIC, COPIES) and leader is not None:
+                self.history.logs[tp] = [
+                    (run.base_offset + at, value)
+                    for run in leader.log
+                    for at, value in enumerate(view.values_of([(run.first_record, run.count)]))
+                    if value in sent
+                ]

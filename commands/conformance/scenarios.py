@@ -1,0 +1,672 @@
+"""The scenarios: what happens to a cluster under a client, and what is asked of the client."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from commands.conformance.steps import (
+    Begin,
+    Close,
+    Commit,
+    Copy,
+    Do,
+    End,
+    Expected,
+    Kill,
+    OpenConsumer,
+    OpenProducer,
+    Read,
+    Send,
+    Setting,
+    Share,
+    Step,
+    Stream,
+)
+
+
+class Scenario(Struct, frozen=True, kw_only=True):
+    """A scenario as data.
+
+    ``needs`` names what a client must be able to do; ``since`` and ``until`` are the first and last
+    release that it is for. ``partitions``, ``topic`` and ``config`` are the topic's partitions and
+    configuration, and that of the brokers.
+    """
+
+    name: str
+    title: str
+    steps: Sequence[Step]
+    asks: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    partitions: int = 1
+    topic: dict[str, Setting] = {}
+    config: dict[str, Setting] = {}
+
+
+WRITTEN: Final = ("acknowledged", "nothing lost", "in order", "written once")
+READ: Final = ("acknowledged", "read all", "read once", "read in order")
+TRANSACTED: Final = ("read all", "read once", "committed only", "atomic")
+IDEMPOTENCE: Final = "idempotence"
+TRANSACTIONS: Final = "transactions"
+GROUPS: Final = "groups"
+SINCE_TRANSACTIONS: Final = "0.11"
+
+IDEMPOTENT: Final[dict[str, Setting]] = {"enable.idempotence": True}
+PLAIN: Final[dict[str, Setting]] = {
+    "enable.idempotence": False,
+    "max.in.flight.requests.per.connection": 1,
+}
+SHORT: Final[dict[str, Setting]] = {**PLAIN, "delivery.timeout.ms": 2_000}
+COMMITTED: Final[dict[str, Setting]] = {"isolation.level": "read_committed"}
+MEMBER: Final[dict[str, Setting]] = {"group.id": "g"}
+TRANSACTIONAL: Final[dict[str, Setting]] = {"transactional.id": "t"}
+SHORT_TRANSACTION: Final[dict[str, Setting]] = {
+    "transaction.timeout.ms": 1_500,
+    "delivery.timeout.ms": 1_200,
+}
+
+NEW_LEADER: Final = Do("wait until orders-0.leader != {leader} and orders-0.leader != -1")
+CRASH: Final = Do("broker crash {leader}")
+MOVE_LEADER: Final = (
+    Do("reassign orders-0 {follower},{leader},{second follower}"),
+    Do("wait until orders-0.osr == []"),
+    Do("election preferred orders-0"),
+    NEW_LEADER,
+)
+FILL: Final = (OpenProducer(settings=PLAIN), Send(count=20, expected="ok"))
+
+
+def _injected(fault: str, *, name: str, title: str, count: int = 40) -> Scenario:
+    """Return a scenario of an idempotent producer whose requests meet a fault."""
+    return Scenario(
+        name=name,
+        title=title,
+        needs=(IDEMPOTENCE,),
+        since=SINCE_TRANSACTIONS,
+        asks=WRITTEN,
+        steps=(
+            OpenProducer(settings=IDEMPOTENT),
+            Send(count=5),
+            Do(f"inject {fault}"),
+            Send(count=count),
+        ),
+    )
+
+
+def _fetch_fault(fault: str, *, name: str, title: str, since: str = "") -> Scenario:
+    """Return a scenario of a consumer whose fetches meet a fault."""
+    return Scenario(
+        name=name,
+        title=title,
+        since=since,
+        asks=READ,
+        steps=(
+            *FILL,
+            OpenConsumer(),
+            Read(),
+            Do(f"inject {fault}"),
+            Send(),
+            Read(),
+        ),
+    )
+
+
+def _member_fault(fault: str, *, name: str, title: str, end: Expected = "ok") -> Scenario:
+    """Return a scenario of a member of a group that meets a fault; ``end`` is its last commit."""
+    return Scenario(
+        name=name,
+        title=title,
+        needs=(GROUPS,),
+        asks=("acknowledged", "read all"),
+        steps=(
+            *FILL,
+            OpenConsumer(settings=MEMBER),
+            Read(commit="after"),
+            Do(f"inject {fault}"),
+            Send(),
+            Read(commit="after", expected="any"),
+            Commit(expected=end),
+        ),
+    )
+
+
+def _rebalance(
+    settings: dict[str, Setting], *, name: str, title: str, since: str = "", needs: str = GROUPS
+) -> Scenario:
+    """Return a scenario in which a second member joins a group, and the first one leaves."""
+    member = {**MEMBER, **settings}
+    return Scenario(
+        name=name,
+        title=title,
+        needs=(needs,),
+        since=since,
+        partitions=4,
+        asks=("acknowledged", "read all"),
+        steps=(
+            *FILL,
+            OpenConsumer(who="a", settings=member),
+            Read(who=("a",), commit="after"),
+            OpenConsumer(who="b", settings=member),
+            Share(who=("a", "b")),
+            Send(),
+            Read(who=("a", "b"), commit="after"),
+            Close(who="a"),
+            Share(who=("b",)),
+            Send(),
+            Read(who=("b",), commit="after"),
+        ),
+    )
+
+
+def _transaction(
+    *during: Step, name: str, title: str, commit: bool = True, since: str = SINCE_TRANSACTIONS
+) -> Scenario:
+    """Return a scenario of two transactions; ``during`` happens in the second."""
+    return Scenario(
+        name=name,
+        title=title,
+        needs=(TRANSACTIONS,),
+        since=since,
+        partitions=2,
+        asks=("nothing lost", *TRANSACTED),
+        steps=(
+            OpenProducer(settings=TRANSACTIONAL),
+            Begin(),
+            Send(count=10, expected="ok"),
+            End(),
+            Begin(),
+            Send(count=10, expected="ok"),
+            *during,
+            Send(count=10, expected="ok"),
+            End(commit=commit),
+            OpenConsumer(settings=COMMITTED),
+            Read(),
+        ),
+    )
+
+
+PRODUCERS: Final = (
+    Scenario(
+        name="leader-crash",
+        title="The leader crashes while the responses to its producers are on the way",
+        needs=(IDEMPOTENCE,),
+        since=SINCE_TRANSACTIONS,
+        asks=WRITTEN,
+        steps=(
+            OpenProducer(settings=IDEMPOTENT),
+            Send(count=10),
+            Do("inject Produce --close-after --topic orders"),
+            Send(count=40, meanwhile=(CRASH, NEW_LEADER)),
+        ),
+    ),
+    Scenario(
+        name="leader-crash-without-idempotence",
+        title="The leader crashes under a producer that does not number its batches",
+        asks=("acknowledged", "nothing lost"),
+        steps=(
+            OpenProducer(settings=PLAIN),
+            Stream(meanwhile=(CRASH, NEW_LEADER)),
+        ),
+    ),
+    _injected(
+        "Produce --close-after --topic orders --times 3",
+        name="lost-response",
+        title="Batches are written, and the connection breaks before each response",
+    ),
+    _injected(
+        "Produce --drop --topic orders",
+        name="half-open-connection",
+        title="A broker goes silent: a request is never handled, the connection stays open",
+        count=20,
+    ),
+    _injected(
+        "Produce --delay 1500ms --topic orders",
+        name="late-response",
+        title="A response comes after the client's request timeout",
+        count=20,
+    ),
+    _injected(
+        "Produce NOT_ENOUGH_REPLICAS --topic orders --times 3",
+        name="refused-for-a-while",
+        title="The leader refuses batches for a while, as there are too few replicas in sync",
+    ),
+    Scenario(
+        name="silent-bootstrap",
+        title="The broker that a producer asks first for metadata goes silent",
+        needs=(IDEMPOTENCE,),
+        since=SINCE_TRANSACTIONS,
+        asks=WRITTEN,
+        steps=(
+            Do("inject Metadata --drop --client p"),
+            OpenProducer(settings=IDEMPOTENT),
+            Send(count=20),
+        ),
+    ),
+    Scenario(
+        name="stale-metadata",
+        title="Leadership moves, and the producer still knows the former leader",
+        asks=("acknowledged", "nothing lost", "in order"),
+        steps=(
+            OpenProducer(settings=PLAIN),
+            Send(count=5),
+            Stream(meanwhile=MOVE_LEADER),
+            Send(count=20),
+        ),
+    ),
+    Scenario(
+        name="frozen-leader",
+        title="The leader stops to answer, another one is elected, and the first one wakes up",
+        needs=(IDEMPOTENCE,),
+        since=SINCE_TRANSACTIONS,
+        asks=WRITTEN,
+        steps=(
+            OpenProducer(settings=IDEMPOTENT),
+            Send(count=5),
+            Send(
+                count=20,
+                meanwhile=(Do("broker freeze {leader}"), NEW_LEADER, Do("broker thaw {leader}")),
+            ),
+            Send(count=5),
+        ),
+    ),
+    Scenario(
+        name="clients-cut-off",
+        title="The leader cannot be reached by clients for longer than their request timeout",
+        needs=(IDEMPOTENCE,),
+        since=SINCE_TRANSACTIONS,
+        asks=WRITTEN,
+        steps=(
+            OpenProducer(settings=IDEMPOTENT),
+            Send(count=5),
+            Do("network cut {leader} clients"),
+            Send(count=20, meanwhile=(Do("wait 1500ms"), Do("network heal"))),
+        ),
+    ),
+    Scenario(
+        name="rolling-restart",
+        title="All brokers are restarted, one after another",
+        needs=(IDEMPOTENCE,),
+        since=SINCE_TRANSACTIONS,
+        asks=WRITTEN,
+        steps=(
+            OpenProducer(settings=IDEMPOTENT),
+            Stream(
+                meanwhile=tuple(
+                    Do(statement)
+                    for broker in range(3)
+                    for statement in (
+                        f"broker stop {broker}",
+                        f"broker start {broker}",
+                        "wait until under_replicated == 0",
+                    )
+                )
+            ),
+        ),
+    ),
+    Scenario(
+        name="too-few-replicas",
+        title="Both followers are down, and then one comes back",
+        needs=(IDEMPOTENCE,),
+        since=SINCE_TRANSACTIONS,
+        topic={"min.insync.replicas": 2},
+        asks=WRITTEN,
+        steps=(
+            OpenProducer(settings=IDEMPOTENT),
+            Send(count=5),
+            Do("broker stop {follower}"),
+            Do("broker stop {second follower}"),
+            Send(count=20, meanwhile=(Do("wait 300ms"), Do("broker start {follower}"))),
+        ),
+    ),
+    Scenario(
+        name="delivery-timeout",
+        title="Both followers stay down: the producer gives up within delivery.timeout.ms",
+        topic={"min.insync.replicas": 2},
+        asks=("refused",),
+        steps=(
+            OpenProducer(settings=SHORT),
+            Do("broker stop {follower}"),
+            Do("broker stop {second follower}"),
+            Send(count=3),
+        ),
+    ),
+    Scenario(
+        name="record-too-large",
+        title="A record is larger than the topic allows, which trying again does not change",
+        topic={"max.message.bytes": 2_000},
+        asks=("nothing lost",),
+        steps=(
+            OpenProducer(settings=PLAIN),
+            Send(count=1, padding=5_000, expected="error"),
+            Send(count=5, expected="ok"),
+        ),
+    ),
+    Scenario(
+        name="controller-crash",
+        title="The controller crashes, and then the leader",
+        needs=(IDEMPOTENCE,),
+        since=SINCE_TRANSACTIONS,
+        until="3.9",
+        asks=WRITTEN,
+        steps=(
+            OpenProducer(settings=IDEMPOTENT),
+            Stream(
+                meanwhile=(
+                    Do("broker crash {controller}"),
+                    Do("wait until controller.broker != {controller} and controller.broker != -1"),
+                    Do("wait until orders-0.leader != {controller} and orders-0.leader != -1"),
+                )
+            ),
+        ),
+    ),
+)
+
+CONSUMERS: Final = (
+    Scenario(
+        name="read-through-leader-crash",
+        title="The leader crashes under a consumer",
+        asks=READ,
+        steps=(
+            *FILL,
+            OpenConsumer(),
+            Read(),
+            CRASH,
+            NEW_LEADER,
+            Send(),
+            Read(),
+        ),
+    ),
+    Scenario(
+        name="read-through-move",
+        title="Leadership moves, and the consumer still knows the former leader",
+        asks=READ,
+        steps=(*FILL, OpenConsumer(), Read(), *MOVE_LEADER, Send(), Read()),
+    ),
+    _fetch_fault(
+        "Fetch FENCED_LEADER_EPOCH --topic orders --client c --times 2",
+        name="fenced-epoch",
+        title="The leader has a newer epoch than the consumer",
+        since="2.1",
+    ),
+    _fetch_fault(
+        "Fetch UNKNOWN_LEADER_EPOCH --topic orders --client c --times 2",
+        name="unknown-epoch",
+        title="The consumer knows a newer epoch than the leader",
+        since="2.1",
+    ),
+    _fetch_fault(
+        "Fetch --drop --client c",
+        name="silent-fetch",
+        title="A broker goes silent on a fetch, and the connection stays open",
+    ),
+    _fetch_fault(
+        "Fetch --delay 500ms --client c --times 3",
+        name="slow-broker",
+        title="A broker is slow",
+    ),
+    _fetch_fault(
+        "Fetch --close-after --client c --times 3",
+        name="broken-fetch",
+        title="Connections break before the responses to fetches",
+    ),
+    Scenario(
+        name="out-of-range",
+        title="The committed offset is beyond the log: auto.offset.reset=earliest applies",
+        needs=(GROUPS,),
+        asks=READ,
+        steps=(
+            OpenConsumer(who="a", settings=MEMBER),
+            Share(who=("a",)),
+            Commit(who="a", offset=1_000_000),
+            Close(who="a"),
+            *FILL,
+            OpenConsumer(who="b", settings=MEMBER),
+            Read(who=("b",)),
+        ),
+    ),
+    Scenario(
+        name="truncation",
+        title="An unclean election removes what the consumer has read (KIP-320)",
+        needs=("truncation",),
+        since="2.1",
+        topic={"unclean.leader.election.enable": "true", "min.insync.replicas": 1},
+        asks=("read all",),
+        steps=(
+            *FILL,
+            OpenConsumer(),
+            Read(),
+            Do("broker crash {follower}"),
+            Do("broker crash {second follower}"),
+            Do("wait until orders-0.isr == [{leader}]"),
+            Send(count=10, expected="ok"),
+            Read(),
+            CRASH,
+            Do("wait until orders-0.leader == -1"),
+            Do("broker start {follower}"),
+            Do("wait until orders-0.leader == {follower}"),
+            Send(count=20, expected="ok"),
+            Read(expected="any"),
+        ),
+    ),
+)
+
+MEMBERS: Final = (
+    Scenario(
+        name="coordinator-stops",
+        title="The group's coordinator is shut down, and another broker takes over",
+        needs=(GROUPS,),
+        asks=READ,
+        steps=(
+            *FILL,
+            OpenConsumer(settings=MEMBER),
+            Read(commit="after"),
+            Do("broker stop {group g}"),
+            Send(),
+            Read(commit="after"),
+            Commit(),
+        ),
+    ),
+    Scenario(
+        name="coordinator-crash",
+        title="The group's coordinator crashes; a second member begins where the first one was",
+        needs=(GROUPS,),
+        asks=READ,
+        steps=(
+            *FILL,
+            OpenConsumer(who="a", settings=MEMBER),
+            Read(who=("a",), commit="after"),
+            Do("broker crash {group g}"),
+            Commit(who="a"),
+            Close(who="a"),
+            Send(),
+            OpenConsumer(who="b", settings=MEMBER),
+            Read(who=("b",), commit="after"),
+        ),
+    ),
+    _member_fault(
+        "OffsetCommit COORDINATOR_LOAD_IN_PROGRESS --group g --times 2",
+        name="coordinator-loads",
+        title="The coordinator is still loading the group",
+    ),
+    _member_fault(
+        "OffsetCommit NOT_COORDINATOR --group g --times 2",
+        name="coordinator-moved",
+        title="The coordinator that the member knows is none any more",
+    ),
+    _member_fault(
+        "Heartbeat UNKNOWN_MEMBER_ID --group g",
+        name="member-unknown",
+        title="The coordinator does not know the member any more",
+        end="any",
+    ),
+    _member_fault(
+        "OffsetCommit --close-after --group g",
+        name="lost-commit-response",
+        title="A commit is done, and the connection breaks before the response",
+    ),
+    Scenario(
+        name="member-crash",
+        title="A member is killed, and another one takes over from what was committed",
+        needs=(GROUPS,),
+        partitions=4,
+        asks=("acknowledged", "read all"),
+        steps=(
+            *FILL,
+            OpenConsumer(who="a", settings=MEMBER),
+            OpenConsumer(who="b", settings=MEMBER),
+            Share(who=("a", "b")),
+            Read(who=("a", "b"), commit="after"),
+            Send(),
+            Kill(who="a"),
+            Read(who=("b",), commit="after"),
+        ),
+    ),
+    Scenario(
+        name="at-most-once",
+        title="Members commit before they process, and one is killed",
+        needs=(GROUPS,),
+        asks=("read once",),
+        steps=(
+            *FILL,
+            OpenConsumer(who="a", settings=MEMBER),
+            Read(who=("a",), commit="before"),
+            Kill(who="a"),
+            Send(),
+            OpenConsumer(who="b", settings=MEMBER),
+            Read(who=("b",), commit="before"),
+        ),
+    ),
+    _rebalance(
+        {"partition.assignment.strategy": "range"},
+        name="rebalance-eager",
+        title="Members join and leave, with an eager assignor",
+    ),
+    _rebalance(
+        {"partition.assignment.strategy": "cooperative-sticky"},
+        name="rebalance-cooperative",
+        title="Members join and leave, with a cooperative assignor (KIP-429)",
+        needs="cooperative",
+    ),
+    _rebalance(
+        {"group.protocol": "consumer"},
+        name="rebalance-consumer-protocol",
+        title="Members join and leave, and the coordinator assigns (KIP-848)",
+        since="4.0",
+        needs="consumer protocol",
+    ),
+    Scenario(
+        name="static-member",
+        title="A static member restarts within its session, and keeps its partitions (KIP-345)",
+        needs=("static",),
+        since="2.4",
+        partitions=2,
+        asks=READ,
+        steps=(
+            *FILL,
+            OpenConsumer(who="a", settings={**MEMBER, "group.instance.id": "one"}),
+            OpenConsumer(who="b", settings={**MEMBER, "group.instance.id": "two"}),
+            Share(who=("a", "b")),
+            Read(who=("a", "b"), commit="after"),
+            Kill(who="a"),
+            OpenConsumer(who="a", settings={**MEMBER, "group.instance.id": "one"}),
+            Share(who=("a", "b")),
+            Send(),
+            Read(who=("a", "b"), commit="after"),
+        ),
+    ),
+)
+
+TRANSACTIONS_OF_CLIENTS: Final = (
+    _transaction(
+        name="transaction-commit",
+        title="Transactions commit",
+    ),
+    _transaction(
+        name="transaction-abort",
+        title="A transaction is aborted, and its records are never read",
+        commit=False,
+    ),
+    _transaction(
+        Do("broker crash {leader}"),
+        NEW_LEADER,
+        name="transaction-leader-crash",
+        title="The leader crashes within a transaction",
+    ),
+    _transaction(
+        Do("broker crash {transaction t}"),
+        name="transaction-coordinator-crash",
+        title="The coordinator crashes within a transaction",
+    ),
+    _transaction(
+        Do("inject EndTxn --close-after --transactional-id t"),
+        name="lost-transaction-response",
+        title="A transaction is committed, and the connection breaks before the response",
+    ),
+    _transaction(
+        Do("inject EndTxn CONCURRENT_TRANSACTIONS --transactional-id t --times 2"),
+        name="concurrent-transactions",
+        title="The coordinator is still completing the transaction before",
+    ),
+    Scenario(
+        name="fenced-producer",
+        title="A second producer with the same transactional.id fences the first one",
+        needs=(TRANSACTIONS,),
+        since=SINCE_TRANSACTIONS,
+        asks=TRANSACTED,
+        steps=(
+            OpenProducer(who="old", settings=TRANSACTIONAL),
+            Begin(who="old"),
+            Send(who="old", count=5, expected="ok"),
+            OpenProducer(who="new", settings=TRANSACTIONAL),
+            Begin(who="new"),
+            Send(who="new", count=5, expected="ok"),
+            End(who="old", expected="error"),
+            End(who="new"),
+            OpenConsumer(settings=COMMITTED),
+            Read(),
+        ),
+    ),
+    Scenario(
+        name="transaction-timeout",
+        title="A producer dies within a transaction, which the coordinator then aborts",
+        needs=(TRANSACTIONS,),
+        since=SINCE_TRANSACTIONS,
+        asks=TRANSACTED,
+        steps=(
+            OpenProducer(settings={**TRANSACTIONAL, **SHORT_TRANSACTION}),
+            Begin(),
+            Send(count=5, expected="ok"),
+            Kill(who="p"),
+            OpenProducer(who="q", settings=PLAIN),
+            Send(who="q", count=10, expected="ok"),
+            OpenConsumer(settings=COMMITTED),
+            Read(),
+        ),
+    ),
+    Scenario(
+        name="exactly-once",
+        title="Records are copied with their offsets in transactions, and the copier is killed",
+        needs=(TRANSACTIONS, GROUPS),
+        since=SINCE_TRANSACTIONS,
+        asks=("copied once", "committed only", "atomic"),
+        steps=(
+            *FILL,
+            OpenProducer(who="x", settings=TRANSACTIONAL),
+            OpenConsumer(settings={**MEMBER, **COMMITTED}),
+            Copy(who="x"),
+            Send(count=10),
+            Copy(who="x", most=10),
+            Kill(who="x"),
+            Close(who="c"),
+            OpenProducer(who="y", settings=TRANSACTIONAL),
+            OpenConsumer(who="d", settings={**MEMBER, **COMMITTED}),
+            Copy(who="y", consumer="d"),
+            OpenConsumer(who="r", topic="copies", settings=COMMITTED),
+            Read(who=("r",)),
+        ),
+    ),
+)
+
+SCENARIOS: Final = (*PRODUCERS, *CONSUMERS, *MEMBERS, *TRANSACTIONS_OF_CLIENTS)

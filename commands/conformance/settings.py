@@ -1,0 +1,47 @@
+"""The configuration of clusters and clients: failures are detected, and given up, quickly."""
+
+from typing import Final
+
+from commands.conformance.broker_names import PARTITIONS_OF_INTERNAL_TOPICS
+from commands.conformance.steps import Setting
+from commands.runs.served_script import FOR_TESTS
+
+BROKERS: Final = 3
+CLUSTER: Final[dict[str, str]] = {
+    **FOR_TESTS,
+    "broker.heartbeat.interval.ms": "150",
+    "broker.session.timeout.ms": "600",
+    "group.min.session.timeout.ms": "500",
+    "group.consumer.min.session.timeout.ms": "500",
+    "group.consumer.session.timeout.ms": "2000",
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.consumer.heartbeat.interval.ms": "200",
+    "offsets.topic.num.partitions": str(PARTITIONS_OF_INTERNAL_TOPICS),
+    "transaction.state.log.num.partitions": str(PARTITIONS_OF_INTERNAL_TOPICS),
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
+}
+CLIENT: Final[dict[str, Setting]] = {
+    "request.timeout.ms": 1_000,
+    "retry.backoff.ms": 30,
+    "reconnect.backoff.ms": 20,
+    "reconnect.backoff.max.ms": 200,
+    "metadata.max.age.ms": 5_000,
+}
+PRODUCER: Final[dict[str, Setting]] = {
+    **CLIENT,
+    "acks": "all",
+    "delivery.timeout.ms": 10_000,
+    "max.block.ms": 10_000,
+    "linger.ms": 0,
+    "compression.type": "none",
+}
+CONSUMER: Final[dict[str, Setting]] = {
+    **CLIENT,
+    "auto.offset.reset": "earliest",
+    "enable.auto.commit": False,
+    "fetch.max.wait.ms": 100,
+    "session.timeout.ms": 2_000,
+    "heartbeat.interval.ms": 200,
+    "max.poll.interval.ms": 8_000,
+    "default.api.timeout.ms": 8_000,
+}

@@ -1,0 +1,115 @@
+"""``tidegauge conform`` with an adapter that lies: verdicts, files, sessions."""
+
+import asyncio
+import json
+import shlex
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as xml
+
+import pytest
+
+from commands.cli.main import run_program
+from commands.conformance import page
+from commands.conformance.adapter import Adapter, AdapterError
+from commands.conformance.clients import ADAPTERS
+from commands.conformance.scenarios import SCENARIOS
+from commands.exits import ExitCode
+from emulator.events import BookmarkSet
+from sessions.format.file import SessionFile
+
+LIAR = Path(__file__).with_name("lying_adapter.py")
+COMMAND = shlex.join([sys.executable, str(LIAR)])
+DOCUMENTATION = Path(__file__).parents[3] / "docs" / "conform.md"
+
+
+def test_a_client_that_lies_is_found_out_and_the_session_shows_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    junit = tmp_path / "conform.xml"
+    words = ["--versions", "2.1,4.1", "--sessions", str(tmp_path), "--junit", str(junit)]
+    names = ["--scenario", "lost-response", "--scenario", "transaction-commit"]
+    asked = ["conform", COMMAND, *words, *names, "--json", "--jobs", "1"]
+    assert run_program(asked) == ExitCode.FAILED
+    told = json.loads(capsys.readouterr().out)
+    verdicts = [(case["version"], case["scenario"], case["verdict"]) for case in told["cases"]]
+    assert verdicts == [
+        ("2.1", "lost-response", "failed"),
+        ("2.1", "transaction-commit", "skipped"),
+        ("4.1", "lost-response", "failed"),
+        ("4.1", "transaction-commit", "skipped"),
+    ]
+    failed, skipped, *_ = told["cases"]
+    assert failed["violations"][0] == (
+        "nothing lost: p-0001 was acknowledged and is not in orders-0"
+    )
+    assert skipped["reason"] == "the client has no transactions"
+    suites = xml.parse(junit).getroot()
+    assert [suite.get("failures") for suite in suites] == ["1", "1"]
+    failure = suites.find(".//failure")
+    assert failure is not None
+    assert failed["open"] in (failure.text or "")
+    assert failed["open"].startswith(f"tidegauge replay {shlex.quote(failed['session'])} --paused")
+    with SessionFile(Path(failed["session"])) as session:
+        happened = list(session.all_events())
+        marks = [event for event in happened if isinstance(event, BookmarkSet)]
+        moment = float(failed["open"].rpartition(" ")[2].removesuffix("s")) * 1_000_000
+        assert marks[0].note.startswith("p opens a producer")
+        assert marks[0].time_us < moment <= happened[-1].time_us
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("no-such-program", "cannot start 'no-such-program'"),
+        (f"{shlex.quote(sys.executable)} -c 'print(5)'", "the answer to 'hello' is no JSON object"),
+        (f"{shlex.quote(sys.executable)} -c 1/0", "ended on 'hello': ZeroDivisionError"),
+    ],
+)
+def test_an_adapter_that_is_none_is_an_error(
+    command: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--versions", "4.1", "--scenario", "leader-crash", "--sessions", str(tmp_path)]
+    assert run_program(["conform", command, *words]) == ExitCode.UNREACHABLE
+    assert text in capsys.readouterr().err
+
+
+async def test_an_adapter_that_is_silent_or_dies_is_told() -> None:
+    adapter = await Adapter.start([sys.executable, str(LIAR), "die"], {}, 30)
+    assert adapter.name == "liar 1.0"
+    with pytest.raises(AdapterError, match="the process ended on 'close': it has had enough"):
+        await adapter.ask({"do": "close"}, 30)
+    await adapter.end()
+    sleeper = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    with pytest.raises(AdapterError, match=r"no answer to 'hello' within 0\.05 s"):
+        await asyncio.wait_for(Adapter.start(sleeper, {}, 0.05), 30)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ([], "needs a client: kafka-python, "),
+        (["kafka-python", "--scenario", "leader-crush"], "did you mean 'leader-crash'?"),
+        (["''"], "is neither a client nor a command"),
+    ],
+)
+def test_wrong_words_are_refused(
+    words: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(["conform", *words]) == ExitCode.USAGE
+    assert text in capsys.readouterr().err
+
+
+def test_the_list_and_the_page_come_from_the_declarations(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_program(["conform", "--list", "--json"]) == ExitCode.OK
+    listed = json.loads(capsys.readouterr().out)["scenarios"]
+    assert [row["name"] for row in listed] == [scenario.name for scenario in SCENARIOS]
+    assert run_program(["conform", "--list"]) == ExitCode.OK
+    shown = capsys.readouterr().out
+    assert all(scenario.title in shown for scenario in SCENARIOS)
+    documentation = DOCUMENTATION.read_text("utf-8")
+    assert documentation.endswith(page.markdown())
+    for name in ("lines.py", "kafka_python.py"):
+        assert (ADAPTERS / name).read_text("utf-8") in documentation

@@ -1,0 +1,43 @@
+"""The adapters that come along: each injected fault reaches their clients, which keep to it all."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from commands.cli.main import run_program
+from commands.conformance.clients import CLIENTS
+from commands.exits import ExitCode
+
+pytestmark = pytest.mark.clients
+
+KEPT = (
+    "leader-crash",  # --close-after
+    "half-open-connection",  # --drop
+    "late-response",  # --delay
+    "fenced-epoch",  # an error
+    "coordinator-loads",
+    "rebalance-eager",
+    "fenced-producer",
+    "exactly-once",
+)
+"""Scenarios that every client keeps to: one for each kind of fault and of request."""
+
+
+@pytest.mark.parametrize("version", ["2.1", "4.1"])
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_client_keeps_to_what_every_client_keeps_to(
+    client: str, version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if client == "java" and not os.environ.get("KAFKA_LIBS"):
+        pytest.skip("KAFKA_LIBS names no folder with the jars of kafka-clients")
+    names = [word for name in KEPT for word in ("--scenario", name)]
+    words = [*names, "--versions", version, "--sessions", str(tmp_path), "--json"]
+    status = run_program(["conform", client, *words])
+    printed = capsys.readouterr()
+    if status == ExitCode.UNREACHABLE:
+        pytest.skip(printed.err)
+    told = json.loads(printed.out)["cases"]
+    assert [(case["scenario"], case["violations"]) for case in told if case["violations"]] == []
+    assert [case["verdict"] for case in told] == ["passed"] * len(KEPT)
