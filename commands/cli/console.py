@@ -13,6 +13,7 @@ from commands.cli.options import (
     Advertise,
     Brokers,
     Certificate,
+    ClientAuthority,
     Control,
     ControlFolder,
     Controllers,
@@ -37,6 +38,7 @@ from commands.cli.options import (
     folder_of,
     named,
     option,
+    with_client_auth,
 )
 from commands.cli.settings import Ascii, Fps, Theme, settings
 from commands.exits import CommandError, ExitCode
@@ -122,6 +124,7 @@ def console(
     users: Users = None,
     certificate: Certificate = None,
     key: Key = None,
+    client_authority: ClientAuthority = None,
     control: Control = None,
     control_folder: ControlFolder = None,
     keep_memory: KeepMemory = None,
@@ -179,6 +182,7 @@ def console(
             "--user": users,
             "--certificate": certificate,
             "--key": key,
+            "--tls-client-ca": client_authority,
             "--control": control,
             "--control-folder": control_folder,
             "--keep-memory": keep_memory,
@@ -228,7 +232,7 @@ def console(
         seed=seed,
         brokers=brokers,
         controllers=controllers,
-        config=config,
+        config=with_client_auth(config, client_authority),
         image=image,
     )
     if serve:
@@ -249,6 +253,8 @@ def console(
                 users=users,
                 certificate=certificate,
                 key=key,
+                client_authority=client_authority,
+                config=config,
             ),
             control=control,
             folder=folder_of(control_folder),

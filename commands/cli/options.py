@@ -14,7 +14,7 @@ from commands.language import values
 from commands.language.kinds import KINDS
 from commands.language.places import memory, size
 from commands.output import streams
-from sessions.gateway.endpoints import LOOPBACK, PLAINTEXT, Endpoint
+from sessions.gateway.endpoints import LOOPBACK, PLAINTEXT, SSL, Endpoint
 from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
@@ -174,6 +174,7 @@ Keep = Annotated[
 ]
 
 PORT: Final = 9092
+CLIENT_AUTH: Final = "ssl.client.auth"
 Brokers = Annotated[
     int | None,
     option("--brokers", kind="brokers", text="number of brokers", default="3"),
@@ -255,6 +256,15 @@ Certificate = Annotated[
         default="one is made",
     ),
 ]
+ClientAuthority = Annotated[
+    str | None,
+    option(
+        "--tls-client-ca",
+        metavar="FILE",
+        text="ask the clients of SSL for certificates of the authorities in this PEM file; with "
+        "--config ssl.client.auth=requested they may have none",
+    ),
+]
 Key = Annotated[str | None, option("--key", metavar="FILE", text="its private key, a PEM file")]
 KeepMemory = Annotated[
     int | None,
@@ -296,6 +306,8 @@ def access_of(
     users: Sequence[values.Setting] | None,
     certificate: str | None,
     key: str | None,
+    client_authority: str | None,
+    config: Sequence[values.Setting] | None,
 ) -> "Access":
     """Return how clients reach a cluster; warn of listeners that strangers can use.
 
@@ -320,6 +332,11 @@ def access_of(
             raise CommandError(ExitCode.USAGE, f"there are two listeners with the name {name}")
     if (certificate is None) != (key is None):
         raise CommandError(ExitCode.USAGE, "--certificate and --key need each other")
+    asked = next((setting.value for setting in config or () if setting.name == CLIENT_AUTH), None)
+    if asked in ("required", "requested") and client_authority is None:
+        raise CommandError(ExitCode.USAGE, f"{CLIENT_AUTH}={asked} needs --tls-client-ca")
+    if client_authority is not None and all(endpoint.protocol != SSL for endpoint in endpoints):
+        raise CommandError(ExitCode.USAGE, "--tls-client-ca needs a listener: --protocol SSL")
     if users and not any(endpoint.is_authenticated for endpoint in endpoints):
         message = "--user needs a listener whose clients authenticate: --protocol SASL_PLAINTEXT"
         raise CommandError(ExitCode.USAGE, message)
@@ -331,7 +348,19 @@ def access_of(
         users={user.name: user.value for user in users or ()},
         certificate=None if certificate is None else Path(certificate),
         key=None if key is None else Path(key),
+        client_authority=None if client_authority is None else Path(client_authority),
+        client_auth=asked or "required",
     )
+
+
+def with_client_auth(
+    config: list[values.Setting] | None, client_authority: str | None
+) -> list[values.Setting] | None:
+    """Return the configuration of a cluster, which says that clients need certificates."""
+    known = [setting.name for setting in config or ()]
+    if client_authority is None or CLIENT_AUTH in known:
+        return config
+    return [*(config or ()), values.Setting(CLIENT_AUTH, "required")]
 
 
 def folder_of(name: str | None) -> Path:

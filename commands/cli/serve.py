@@ -10,6 +10,7 @@ from commands.cli.options import (
     Advertise,
     Brokers,
     Certificate,
+    ClientAuthority,
     Control,
     ControlFolder,
     Controllers,
@@ -33,6 +34,7 @@ from commands.cli.options import (
     folder_of,
     named,
     option,
+    with_client_auth,
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
@@ -51,6 +53,7 @@ app = typer.Typer()
         "tidegauge serve --port 0 --control 0 --json",
         "tidegauge serve --host 0.0.0.0 --advertise 192.168.1.5",
         "tidegauge serve --protocol SASL_PLAINTEXT --user alice:secret",
+        "tidegauge serve --protocol SSL --tls-client-ca clients.pem",
         "tidegauge serve --listener OUTSIDE=0.0.0.0:19092,advertise=192.168.1.5",
         "tidegauge serve --keep-memory 64MB --config log.retention.bytes=1000000000",
     ),
@@ -72,6 +75,7 @@ def serve(
     users: Users = None,
     certificate: Certificate = None,
     key: Key = None,
+    client_authority: ClientAuthority = None,
     control: Control = None,
     control_folder: ControlFolder = None,
     image: Image = None,
@@ -128,6 +132,8 @@ def serve(
         users=users,
         certificate=certificate,
         key=key,
+        client_authority=client_authority,
+        config=config,
     )
     secret, folder = token(), folder_of(control_folder)
     script = None
@@ -139,7 +145,7 @@ def serve(
             seed=seed,
             brokers=brokers,
             controllers=controllers,
-            config=config,
+            config=with_client_auth(config, client_authority),
             image=image if file else None,
         )
         script = with_notes(script_to_serve(file or image or "", given, options))

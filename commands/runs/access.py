@@ -12,14 +12,16 @@ from msgspec.structs import replace
 
 from commands.exits import CommandError, ExitCode
 from sessions.gateway import certificates
-from sessions.gateway.endpoints import Endpoint
+from sessions.gateway.endpoints import SSL, Endpoint
 
 
 class Access(Struct, frozen=True, kw_only=True):
     """The brokers' listeners, users with their passwords, and certificate.
 
     Without a ``certificate`` one is made, if a listener is encrypted; ``authority`` is then the
-    file that clients must trust, and ``tls`` what listeners need.
+    file that clients must trust, and ``tls`` what listeners of each protocol need. If there is a
+    file with authorities of clients' certificates, ``client_authority``, these are asked for as
+    ``client_auth`` says, the value of ssl.client.auth.
     """
 
     endpoints: Sequence[Endpoint] = (Endpoint(),)
@@ -27,7 +29,9 @@ class Access(Struct, frozen=True, kw_only=True):
     certificate: Path | None = None
     key: Path | None = None
     authority: Path | None = None
-    tls: ssl.SSLContext | None = None
+    tls: dict[str, ssl.SSLContext] = {}
+    client_authority: Path | None = None
+    client_auth: str = "required"
 
     def at_any_port(self) -> "Access":
         """Return the same with free ports, for another cluster."""
@@ -50,14 +54,28 @@ def ready(access: Access) -> Iterator[Access]:
         return
     try:
         if access.certificate is not None and access.key is not None:
-            tls = certificates.context_of(access.certificate, access.key)
-            yield replace(access, tls=tls)
+            yield replace(access, tls=_contexts(access, access.certificate, access.key))
             return
         with tempfile.TemporaryDirectory(prefix="tidegauge-tls-") as name:
             folder = Path(name)
             hosts = [endpoint.advertised_host or endpoint.host for endpoint in access.endpoints]
             authority = certificates.make(folder, hosts)
-            tls = certificates.context_of(folder / certificates.CHAIN, folder / certificates.KEY)
+            tls = _contexts(access, folder / certificates.CHAIN, folder / certificates.KEY)
             yield replace(access, tls=tls, authority=authority)
     except certificates.CertificateError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+
+
+def _contexts(access: Access, chain: Path, key: Path) -> dict[str, ssl.SSLContext]:
+    """Return what listeners need; only those of SSL ask clients for certificates.
+
+    Source: ``SaslChannelBuilder``, which asks for none.
+
+    Raises:
+        CertificateError: a file cannot be read.
+    """
+    tls = {protocol: certificates.context_of(chain, key) for protocol in (SSL, "SASL_SSL")}
+    if access.client_authority is not None and access.client_auth != "none":
+        is_required = access.client_auth == "required"
+        certificates.ask_clients(tls[SSL], access.client_authority, is_required=is_required)
+    return tls

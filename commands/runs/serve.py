@@ -171,7 +171,7 @@ class Clusters:
         if wish.protocol is not None:
             endpoint = Endpoint(name=wish.protocol, protocol=wish.protocol)
             access = replace(access, endpoints=[endpoint])
-            if endpoint.is_encrypted and access.tls is None:
+            if endpoint.is_encrypted and not access.tls:
                 access = self._certificates.enter_context(ready(access))
                 self._access = replace(self._access, tls=access.tls, authority=access.authority)
         return replace(access, users={**access.users, **wish.users})

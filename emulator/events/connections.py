@@ -24,7 +24,7 @@ class ClientIdentified(Event, frozen=True, label="CLIENT"):
 
 
 class ClientAuthenticated(Event, frozen=True, label="CLIENT"):
-    """A client proved who it is (SASL), or failed to.
+    """A client proved who it is (SASL, or by a certificate: ``SSL``), or failed to.
 
     ``principal`` is Kafka's name of the user (``User:alice``), empty after a failure, whose
     ``error`` is then the response's.

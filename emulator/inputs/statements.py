@@ -815,12 +815,14 @@ class OpenConnection(Input, frozen=True, kw_only=True):
     """An external client connects to a broker; ``connection`` is a unique number.
 
     ``address`` is the client's host and port, ``listener`` the name of the broker's listener.
+    ``subject`` is the distinguished name in the certificate that it has shown (None: in none).
     """
 
     connection: Count
     broker: int
     address: str = ""
     listener: str = "PLAINTEXT"
+    subject: str | None = None
 
 
 class CloseConnection(Input, frozen=True, kw_only=True):

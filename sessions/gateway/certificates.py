@@ -5,9 +5,11 @@ clients must trust; both live as long as the server, in a folder that only its u
 """
 
 import ipaddress
+import logging
 import ssl
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +20,7 @@ AUTHORITY: Final = "ca.pem"
 CHAIN: Final = "broker.pem"
 KEY: Final = "broker.key"
 LIFETIME: Final = timedelta(days=30)
+LOG: Final = logging.getLogger(__name__)
 LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -40,6 +43,41 @@ def context_of(chain: Path, key: Path) -> ssl.SSLContext:
         message = f"cannot use the certificate '{chain}' with the key '{key}': {reason}"
         raise CertificateError(message) from None
     return context
+
+
+def ask_clients(context: ssl.SSLContext, authority: Path, *, is_required: bool) -> None:
+    """Ask clients for certificates that an authority in the file ``authority`` has signed.
+
+    Source: ``ssl.client.auth`` of ``DefaultSslEngineFactory``: a certificate that is only requested
+    may be missing, but not be signed by somebody else.
+
+    Raises:
+        CertificateError: the file cannot be read, or the package cryptography is not installed.
+    """
+    if find_spec("cryptography") is None:
+        message = "clients' certificates are read with the package cryptography"
+        raise CertificateError(f"{message}: pip install 'tidegauge[tls]'")
+    try:
+        context.load_verify_locations(authority)
+    except (OSError, ssl.SSLError) as error:
+        reason = error.strerror or str(error)
+        raise CertificateError(f"cannot use '{authority}' as an authority: {reason}") from None
+    context.verify_mode = ssl.CERT_REQUIRED if is_required else ssl.CERT_OPTIONAL
+    context.sslobject_class = _ToldHandshake
+
+
+class _ToldHandshake(ssl.SSLObject):
+    """Says in the log why a client is turned away, which asyncio keeps to itself."""
+
+    def do_handshake(self) -> None:
+        try:
+            super().do_handshake()
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            raise
+        except ssl.SSLError as error:
+            reason = (error.reason or str(error)).replace("_", " ").lower()
+            LOG.warning("a client is turned away in the TLS handshake: %s", reason)
+            raise
 
 
 def make(folder: Path, hosts: Iterable[str]) -> Path:

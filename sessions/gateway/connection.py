@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from typing import Final, Protocol, cast
 
+from sessions.gateway.distinguished_names import subject_of
 from sessions.gateway.frames import LENGTH_BYTES, BadFrameError, FrameBuffer
 
 REQUESTS_MAX: Final = 64
@@ -35,7 +36,8 @@ class ClientConnection(asyncio.Protocol):
     """Passes requests on to a handler, and responses back.
 
     ``used_us`` is the virtual time of its last request, which the handler notes;
-    ``incomplete_bytes`` is the size of what has come of the next one.
+    ``incomplete_bytes`` is the size of what has come of the next one. ``subject`` is the name in
+    the client's certificate (None: it has shown none).
 
     As in Kafka's ``SocketServer``, the next request is passed on once the previous one has been
     answered and its response written. So a client's memory use is bounded, however fast it sends
@@ -51,6 +53,7 @@ class ClientConnection(asyncio.Protocol):
         self.listener = listener
         self.number = 0
         self.peer = ""
+        self.subject: str | None = None
         self.used_us = 0
         self.incomplete_bytes = 0
         self._transport: asyncio.Transport | None = None
@@ -69,6 +72,10 @@ class ClientConnection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
         host, port, *_ = transport.get_extra_info("peername") or ("", 0)
         self.peer = f"{host}:{port}"
+        encrypted = transport.get_extra_info("ssl_object")
+        certificate = None if encrypted is None else encrypted.getpeercert(binary_form=True)
+        if certificate is not None:
+            self.subject = subject_of(certificate)
         if not self.handler.opened(self):
             self._transport.abort()
 

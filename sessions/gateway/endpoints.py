@@ -14,7 +14,9 @@ from emulator.releases.config import Address
 
 PLAINTEXT: Final = "PLAINTEXT"
 """The security protocol without encryption and authentication, and the listener named after it."""
-PROTOCOLS: Final = (PLAINTEXT, "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+SSL: Final = "SSL"
+"""The security protocol in which certificates alone say who brokers and clients are."""
+PROTOCOLS: Final = (PLAINTEXT, SSL, "SASL_PLAINTEXT", "SASL_SSL")
 """The security protocols (``SecurityProtocol``)."""
 LOOPBACK: Final = "127.0.0.1"
 META_ADDRESSES: Final = ("0.0.0.0", "::", "0:0:0:0:0:0:0:0", "")

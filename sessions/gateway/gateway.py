@@ -76,11 +76,12 @@ class Gateway(Delivery):
         speed: float = 1.0,
         endpoints: Sequence[Endpoint] = (Endpoint(),),
         users: Mapping[str, str] = MappingProxyType({}),
-        tls: ssl.SSLContext | None = None,
+        tls: Mapping[str, ssl.SSLContext] = MappingProxyType({}),
     ) -> None:
         """Serve ``runner``'s cluster at ``endpoints``; nothing is open yet.
 
-        ``users`` have passwords; ``tls`` is for the endpoints that are encrypted.
+        ``users`` have passwords; ``tls`` is for the endpoints that are encrypted, by their
+        protocols.
 
         ``guard`` is held while the cluster is touched; ``looked`` are called when time has passed.
         """
@@ -301,6 +302,7 @@ class Gateway(Delivery):
             broker=connection.broker,
             address=connection.peer,
             listener=connection.listener,
+            subject=connection.subject,
         )
         self._give(opening, f"client {number} connects to broker {connection.broker}")
         return True
@@ -531,6 +533,6 @@ class Gateway(Delivery):
                 if takes and not listener.is_open:
                     limit_bytes = self._limit_bytes(broker)
                     made = partial(ClientConnection, self, broker, listener.name, limit_bytes)
-                    await listener.open(made, self._tls if listener.is_encrypted else None)
+                    await listener.open(made, self._tls.get(listener.protocol))
                 elif not takes and listener.is_open:
                     listener.shut()

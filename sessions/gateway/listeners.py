@@ -27,7 +27,7 @@ class Listener:
             OSError: the host has no such address, or the port is taken.
         """
         self.broker = broker
-        self.name, self.is_encrypted = endpoint.name, endpoint.is_encrypted
+        self.name, self.protocol = endpoint.name, endpoint.protocol
         self.host = host = endpoint.host
         self._family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         self._keeper = self._bound((host, port), is_first=True)

@@ -76,9 +76,15 @@ class WireLab(Delivery):
 
     # ---- what a client does
 
-    def connect(self, broker: int = 0) -> int:
+    def connect(
+        self, broker: int = 0, listener: str = "PLAINTEXT", subject: str | None = None
+    ) -> int:
         self._numbers += 1
-        self.give(OpenConnection(connection=self._numbers, broker=broker))
+        self.give(
+            OpenConnection(
+                connection=self._numbers, broker=broker, listener=listener, subject=subject
+            )
+        )
         self.responses[self._numbers], self._asked[self._numbers] = [], []
         return self._numbers
 

@@ -244,6 +244,8 @@ class ExternalClients:
             broker, listener=opening.listener, host=opening.address.rpartition(":")[0]
         )
         self.kernel.emit(events.ClientConnected, number, broker, opening.address)
+        if opening.subject is not None:
+            self._authenticator.identify(number, self.state.connections[number], opening.subject)
 
     def close(self, number: int, reason: str) -> None:
         """Close a connection: its pending requests get no response but may still take effect."""

@@ -29,6 +29,8 @@ from emulator.wire.types import Message
 PLAIN: Final = "PLAIN"
 MECHANISMS: Final = (PLAIN, *scram.MECHANISMS)
 """The mechanisms that brokers know here, unless sasl.enabled.mechanisms names some of them."""
+CERTIFICATE: Final = "SSL"
+"""What stands for a mechanism where a client's certificate says who it is."""
 WRAPPED_SINCE: Final = 1
 """The first SaslHandshake version after which tokens come in SaslAuthenticate requests."""
 BEFORE: Final = ("ApiVersions", "SaslHandshake", "SaslAuthenticate")
@@ -52,6 +54,16 @@ class Authenticator:
         """Return whether a connection's listener serves authenticated clients only."""
         protocol = self.settings.protocols.get(connection.listener, "")
         return protocol.startswith("SASL_")
+
+    def identify(self, number: int, connection: Connection, subject: str) -> None:
+        """Take a client for the owner of its certificate, unless it has to authenticate by SASL.
+
+        Source: ``DefaultKafkaPrincipalBuilder``, without ``ssl.principal.mapping.rules``.
+        """
+        if not self.is_needed(connection):
+            connection.principal = f"User:{subject}"
+            fields = (connection.principal, CERTIFICATE, NONE)
+            self.kernel.emit(events.ClientAuthenticated, number, *fields)
 
     def check(self, connection: Connection, api: str) -> None:
         """Refuse the requests of a client that is not authenticated yet.

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from emulator.clients.external.authorization import Authorizer
+from emulator.clients.external.authorization import ANONYMOUS, Authorizer
 from emulator.clients.external.call import Call
 from emulator.common import scram
 from emulator.common.errors import ERRORS
@@ -90,15 +90,23 @@ class Tokens:
     def _code(self, call: Call) -> int:
         """Only clients that authenticate may ask for tokens (``allowTokenRequests``)."""
         protocol = self.settings.protocols.get(call.connection.listener, "PLAINTEXT")
-        is_allowed = protocol.startswith("SASL_")
+        is_known = protocol == "SSL" and bool(call.connection.principal)
+        is_allowed = is_known or protocol.startswith("SASL_")
         error = "AUTH_DISABLED" if is_allowed else "REQUEST_NOT_ALLOWED"
         return ERRORS[f"DELEGATION_TOKEN_{error}"].code
 
     def create(self, call: Call) -> Message:
-        """Refuse."""
-        return wire.CreateDelegationTokenResponse(
-            self._code(call), "User", "ANONYMOUS", "User", "ANONYMOUS", -1, -1, -1
-        )
+        """Refuse; the response names the client, and the owner that it asks for, if it is another.
+
+        Source: ``KafkaApis.handleCreateTokenRequest``.
+        """
+        request = call.message
+        assert isinstance(request, wire.CreateDelegationTokenRequest)
+        kind, _, name = (call.connection.principal or ANONYMOUS).partition(":")
+        owner = (kind, name)
+        if request.owner_principal_name:
+            owner = (request.owner_principal_type or "", request.owner_principal_name)
+        return wire.CreateDelegationTokenResponse(self._code(call), *owner, kind, name, -1, -1, -1)
 
     def renew(self, call: Call) -> Message:
         """Refuse."""

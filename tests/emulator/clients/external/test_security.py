@@ -44,6 +44,35 @@ def test_tokens_are_refused(lab: WireLab) -> None:
         assert lab.ask(client, request, 2).error_code == NOT_ALLOWED
 
 
+@pytest.mark.parametrize("principal", ["User:alice", "User:CN=alice,O=Acme"])
+def test_clients_that_authenticate_are_told_that_there_are_no_tokens(
+    lab: WireLab, principal: str
+) -> None:
+    """As brokers of 1.1.1, 2.8.2, 4.1.2 and 4.4.0 answered clients of SASL_PLAINTEXT."""
+    protocol = "SSL" if "=" in principal else "SASL_PLAINTEXT"
+    addresses = {0: ("127.0.0.1", 9092)}
+    subject = principal.removeprefix("User:") if protocol == "SSL" else None
+    users = {"alice": "secret"}
+    lab.run(AdvertiseListeners(listeners=addresses, name="L", protocol=protocol, users=users))
+    client = lab.connect(listener="L", subject=subject)
+    if subject is None:
+        lab.ask(client, SaslHandshakeRequest("PLAIN"), 1)
+        lab.ask(client, SaslAuthenticateRequest(b"\0alice\0secret"), 1)
+    name = principal.removeprefix("User:")
+    made = lab.ask(client, wire.CreateDelegationTokenRequest(), 2)
+    assert (made.error_code, made.principal_type, made.principal_name) == (
+        AUTH_DISABLED,
+        "User",
+        name,
+    )
+    assert made.issue_timestamp_ms == made.expiry_timestamp_ms == made.max_timestamp_ms == -1
+    for kind in (wire.RenewDelegationTokenRequest, wire.ExpireDelegationTokenRequest):
+        response = lab.ask(client, kind(b"t"), 2)
+        assert (response.error_code, response.expiry_timestamp_ms) == (AUTH_DISABLED, -1)
+    described = lab.ask(client, wire.DescribeDelegationTokenRequest(), 2)
+    assert (described.error_code, described.tokens) == (AUTH_DISABLED, [])
+
+
 def altered(
     lab: WireLab, *upserted: wire.ScramCredentialUpsertion, deleted: tuple[str, ...] = ()
 ) -> dict[str, int]:
