@@ -155,9 +155,9 @@ def view_state(old: ViewState) -> ViewState:
         "connections",
         "groups",
         "faults",
+        "beliefs",
     ):
         setattr(new, name, getattr(old, name).copy())
-    new.beliefs = {tp: beliefs.copy() for tp, beliefs in old.beliefs.items()}
     new.controller = controller(old.controller)
     new.links = [copy(link) for link in old.links]
     new.expectations = expectations(old.expectations)

@@ -2,7 +2,8 @@
 
 The controller has its cache (:data:`~sessions.model.folding.CACHE`), each broker the metadata that
 it passes on to clients. Almost always all agree, so only those who do not are kept: a change of the
-znode leaves everybody behind, and each catches up by an event of its own.
+znode leaves everybody behind, and each catches up by an event of its own. Snapshots share the dict
+of each partition, so it is replaced and never changed.
 """
 
 from typing import Final, cast
@@ -30,9 +31,10 @@ def znode_moves(model: Model, partition: PartitionState) -> None:
     behind = model.state.beliefs.get(partition.name)
     if behind is None:
         model.state.beliefs[partition.name] = dict.fromkeys(model.believers, before)
-    else:
-        for who in model.believers:
-            behind.setdefault(who, before)
+        return
+    missing = [who for who in model.believers if who not in behind]
+    if missing:
+        model.state.beliefs[partition.name] = behind | dict.fromkeys(missing, before)
 
 
 def znode_gone(model: Model, tp: str) -> None:
@@ -86,17 +88,13 @@ def metadata_updated(model: Model, event: events.MetadataUpdated) -> None:
     is_first, broker.live_brokers = broker.live_brokers is None, event.live_brokers
     if is_first:
         model.believers_changed()
-    partitions, beliefs = model.partitions, state.beliefs
+    partitions = model.partitions
     for tp, leader, leader_epoch, version in cast("Rows", rows):
         partition = partitions.get(tp)
         if partition is None or partition.zk_version != version or partition.leader != leader:
             _believes(model, tp, me, _heard(model, tp, leader, leader_epoch, version))
-            continue
-        behind = beliefs.get(tp)
-        if behind is not None and me in behind:
-            del behind[me]
-            if not behind:
-                del beliefs[tp]
+        else:
+            _agrees(model, tp, me)
 
 
 def _knows_nothing_but(model: Model, broker: int, keys: set[str | int]) -> None:
@@ -134,15 +132,20 @@ def _believes(model: Model, tp: str, who: int, belief: Belief | None) -> None:
     if belief == (None if partition is None else said(partition)):
         _agrees(model, tp, who)
     elif partition is not None:
-        model.state.beliefs.setdefault(tp, {})[who] = belief
+        beliefs = model.state.beliefs
+        beliefs[tp] = beliefs.get(tp, {}) | {who: belief}
 
 
 def _agrees(model: Model, tp: str, who: int) -> None:
-    behind = model.state.beliefs.get(tp)
-    if behind is not None:
-        behind.pop(who, None)
-        if not behind:
-            del model.state.beliefs[tp]
+    beliefs = model.state.beliefs
+    behind = beliefs.get(tp)
+    if behind is None or who not in behind:
+        return
+    if len(behind) == 1:
+        del beliefs[tp]
+        return
+    beliefs[tp] = behind = behind.copy()
+    del behind[who]
 
 
 HANDLERS: Final[Handlers] = {
