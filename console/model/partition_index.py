@@ -19,8 +19,8 @@ class Facts(NamedTuple):
 
     severity: int
     leader: int | None
-    replicas: tuple[int, ...]
-    out_of_sync: tuple[int, ...]
+    replicas: list[int]
+    isr: list[int]
     audit: tuple[int, int, int, int]
 
 
@@ -90,17 +90,19 @@ class PartitionIndex:
         self.generation += 1
 
     def _take(self, tp: str, partition: PartitionState, view: ClusterView) -> None:
-        leader = partition.leader_replica
-        lagging = leader is not None and leader.log_end_offset > leader.high_watermark
+        leader = partition.leader
+        replica = None if leader is None else partition.replica_states.get(leader)
+        lagging = replica is not None and replica.log_end_offset > replica.high_watermark
         suspect = lagging or view.flags(tp)
         severity = RANKS[view.status(partition)] if suspect else HEALTHY
-        new = facts_of(partition, severity)
+        # Lists of the read model are replaced, never changed: most are the ones seen before.
+        new = (severity, leader, partition.replicas, partition.isr, _audit(partition))
         old = self._facts.get(tp)
         if old != new:
             if old is not None:
                 self._count(old, -1)
-            self._count(new, 1)
-            self._facts[tp] = new
+            facts = self._facts[tp] = Facts(*new)
+            self._count(facts, 1)
             self.severity[tp] = severity
         self._versions[tp] = partition.changed
         if lagging:
@@ -109,30 +111,24 @@ class PartitionIndex:
             self._lagging.discard(tp)
 
     def _count(self, facts: Facts, sign: int) -> None:
-        severity, leader, replicas, out_of_sync, audit = facts
+        severity, leader, replicas, isr, audit = facts
         self.faults += sign * (severity < HEALTHY)
         if leader is not None and leader >= 0:
             self.leaders[leader] += sign
         tally = self.replicas
         for broker in replicas:
             tally[broker] += sign
-        for broker in out_of_sync:
-            self.out_of_sync[broker] += sign
+        if len(isr) < len(replicas):
+            for broker in replicas:
+                if broker not in isr:
+                    self.out_of_sync[broker] += sign
         if audit is not NO_AUDIT:
             self.audit = [total + sign * n for total, n in zip(self.audit, audit, strict=True)]
 
 
-def facts_of(partition: PartitionState, severity: int) -> Facts:
-    """Return a partition's contribution to the tallies."""
-    audit = NO_AUDIT
-    lost = partition.lost_count
-    if lost or partition.duplicated or partition.diverged or partition.consumed_lost:
-        audit = (
-            lost,
-            len(partition.duplicated),
-            len(partition.diverged),
-            len(partition.consumed_lost),
-        )
-    replicas, isr = partition.replicas, partition.isr
-    out = tuple(b for b in replicas if b not in isr) if len(isr) < len(replicas) else ()
-    return Facts(severity, partition.leader, tuple(replicas), out, audit)
+def _audit(partition: PartitionState) -> tuple[int, int, int, int]:
+    duplicated, diverged = partition.duplicated, partition.diverged
+    is_lossy = partition.lost or partition.lost_offsets or partition.consumed_lost
+    if not is_lossy and not duplicated and not diverged:
+        return NO_AUDIT
+    return partition.lost_count, len(duplicated), len(diverged), len(partition.consumed_lost)
