@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -30,6 +31,7 @@ from console.widgets.virtual_table import VirtualTable
 from emulator.events import Event, HighWatermarkChanged, RecordsAppended
 from emulator.inputs.statements import Statement
 from emulator.zookeeper.watches import Watches
+from sessions.format.allowance import Allowance
 from sessions.garbage_collection import collect_seldom
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
@@ -181,6 +183,10 @@ class LargeSource:
     def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
         """None are kept."""
         return None
+
+    def reading_at_most(self, allowance: Allowance) -> AbstractContextManager[None]:
+        """Nothing is read."""
+        return nullcontext()
 
     def bookmarks(self) -> Sequence[Bookmark]:
         """None are set."""

@@ -103,6 +103,12 @@ def screens_of(stage: Stage) -> Mapping[str, Callable[[Stage], ConsoleScreen]]:
 NAMES = frozenset(action.name for action in ACTIONS.values())
 """The registry's actions as Textual names them."""
 STOPPED = "The cluster is paused. Everything up to here is recorded and can be examined."
+READ_AFTER_KEYS_S = 0.08
+"""How long after a key a long recording is read for what the screen lacks: keys come first."""
+READ_AT_ONCE = 4_096
+"""How many events are then read in one go, for which a key has to wait: one chunk."""
+READ_ON_S = 0.015
+"""How soon to read on."""
 ANSWER_EVERY_S = 1.0
 """How often the watchdog is told that keys are processed."""
 TOLD_SECONDS = 10.0
@@ -178,6 +184,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         self._asked = 0.0
         self._framed = perf_counter()
         self._painted: tuple[object, ...] = ()
+        self._will_read_on = False
+        self._keyed = 0.0
         self.cells = ShownCells()
         self._cells_size = self.size
 
@@ -262,6 +270,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         """Process keys in the order in which they were typed; leave everything else to Textual."""
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self._keyed = perf_counter()
             await self.typeahead.take(event)
         else:
             await super().on_event(event)
@@ -407,9 +416,24 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         screen = self.screen
         if isinstance(screen, ConsoleScreen) and screen.is_mounted:
             try:
-                screen.show(self.stage.follow())
+                with self.stage.reader.painting(READ_AT_ONCE if self._has_time else 0):
+                    screen.show(self.stage.follow())
             except SessionError as error:
                 self.notices.trouble(str(error))
+            if self.stage.reader.is_behind and not self._will_read_on:
+                self._will_read_on = True
+                self.set_timer(READ_ON_S if self._has_time else READ_AFTER_KEYS_S, self._read_on)
+
+    def _read_on(self) -> None:
+        """Read more of what the screen lacks."""
+        self._will_read_on = False
+        if self.is_running and self.screen_stack and self.stage.reader.is_behind:
+            self.paint()
+
+    @property
+    def _has_time(self) -> bool:
+        """Whether no key has come for a while."""
+        return perf_counter() - self._keyed > READ_AFTER_KEYS_S
 
     # ---- actions
 

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 from console.model.reader import EventReader
 from emulator.events import CHANGE, Event
+from sessions.format.allowance import StillReadingError
 from sessions.sources.source import Source
 
 SLICE: Final = 256
@@ -47,6 +48,15 @@ class EventLog(Protocol):
     def complete(self) -> bool:
         """Return whether the search is complete."""
         ...
+
+
+def search_further(log: EventLog, reader: EventReader) -> bool:
+    """Search as far as a screen may while it is painted; return whether lines were added."""
+    try:
+        with reader.hurrying():
+            return log.work()
+    except StillReadingError:
+        return True  # perhaps: what was found before is there
 
 
 class AllEvents:
@@ -175,12 +185,22 @@ class TouchScan:
 
     def older(self, below: int) -> tuple[list[int], int]:
         """The nearest event before ``below``."""
-        found = self.reader.source.touching(self.objects, below, -1)
+        try:
+            found = self.reader.source.touching(self.objects, below, -1)
+        except StillReadingError as error:
+            if error.reached is None or error.reached >= below:
+                raise
+            return [], error.reached
         return ([], 1) if found is None else (self._kept(found), found)
 
     def newer(self, above: int, last: int) -> tuple[list[int], int]:
         """The nearest event after ``above``."""
-        found = self.reader.source.touching(self.objects, above, 1)
+        try:
+            found = self.reader.source.touching(self.objects, above, 1)
+        except StillReadingError as error:
+            if error.reached is None or error.reached <= above:
+                raise
+            return [], error.reached
         return ([], last) if found is None else (self._kept(found), found)
 
     def _kept(self, seq: int) -> list[int]:
@@ -213,22 +233,27 @@ class FoundEvents:
     @property
     def complete(self) -> bool:
         """Return whether the search is complete."""
-        return (
-            self._low <= self.reader.source.first_seq and self._high >= self.reader.source.last_seq
-        )
+        return self.reaches_back and self._high >= self.reader.source.last_seq
+
+    @property
+    def reaches_back(self) -> bool:
+        """Return whether all that is older has been searched."""
+        return self._low <= self.reader.source.first_seq
 
     def work(self, budget_ms: float = BUDGET_MS) -> bool:
         """Search further both ways until the time budget is used up."""
         before = len(self.seqs)
         deadline = perf_counter() + budget_ms * self.reader.patience / 1_000
         while not self.complete and len(self.seqs) < FOUND_MAX and perf_counter() < deadline:
-            if self._low > self.reader.source.first_seq:
-                found, self._low = self.scan.older(self._low)
-                self._add(found)
+            if not self.reaches_back:
+                found, low = self.scan.older(self._low)
+                self._add(found)  # it may have to be read first: then both are done again
+                self._low = low
             last = self.reader.source.last_seq
             if self._high < last:
-                found, self._high = self.scan.newer(self._high, last)
+                found, high = self.scan.newer(self._high, last)
                 self._add(found)
+                self._high = high
         return len(self.seqs) != before
 
     def _add(self, found: list[int]) -> None:

@@ -1,14 +1,19 @@
 """Random access to events by number, and their causes and effects."""
 
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from emulator.events import Event
+from sessions.format.allowance import Allowance, StillReadingError
 from sessions.sources.source import Source
 
 PAGE: Final = 64
 """Events read at once; neighbours are wanted next."""
 KEPT_MAX: Final = 8_192
+AT_ONCE_MAX: Final = 1 << 16
+"""Recordings with fewer events are read as soon as a screen needs it, however long that takes."""
 CHAIN_MAX: Final = 256
 """Longest chain of causes that is followed."""
 EFFECTS_SCAN_MAX: Final = 4_096
@@ -28,6 +33,51 @@ class EventReader:
         self.patience = patience
         self._kept: OrderedDict[int, Event] = OrderedDict()
         self.memo: dict[int, list[Event]] = {}
+        self.is_behind = False
+        self._allowance: Allowance | None = None
+
+    @contextmanager
+    def painting(self, events: int) -> Iterator[None]:
+        """While a screen is painted, let :meth:`hurrying` code read this many events in all.
+
+        A recording that fits in the cache is read as it is needed. Afterwards ``is_behind`` says
+        whether ``events`` was too little: then paint again soon.
+        """
+        is_small = self.source.last_seq - self.source.first_seq < AT_ONCE_MAX
+        self._allowance = None if is_small else Allowance(events)
+        self.is_behind = False
+        try:
+            yield
+        finally:
+            self._allowance = None
+
+    @contextmanager
+    def hurrying(self) -> Iterator[None]:
+        """Within this block, which somebody waits for, do not read for long.
+
+        Raises:
+            StillReadingError: more has to be read for it than a screen may read while it is
+                painted.
+        """
+        if self._allowance is None:
+            yield
+            return
+        try:
+            self._allowance.spend(0)  # even what is in memory takes time to search
+            with self.source.reading_at_most(self._allowance):
+                yield
+        except StillReadingError:
+            self.is_behind = True
+            raise
+
+    def wait_for_more(self) -> None:
+        """Say that an answer is not complete yet.
+
+        Raises:
+            StillReadingError: a screen is painted that will ask again.
+        """
+        if self._allowance is not None:
+            raise StillReadingError
 
     def get(self, seq: int) -> Event | None:
         """One event; None if there is none of that number (yet)."""

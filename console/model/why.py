@@ -21,6 +21,8 @@ AUDIT_BUDGET_MS: Final = 5.0
 """Time limit of a search for the last audit, or the last record of the log."""
 SEARCHES_KEPT_MAX: Final = 256
 """Searches, one for each kind of event and partition, whose findings are kept."""
+CHAINS_KEPT_MAX: Final = 64
+"""Explanations that are kept, of a partition at a moment."""
 NEARBY: Final = 2
 """Maximum distance between a znode's write and the event that describes it."""
 SHOWN_MAX: Final = 8
@@ -111,6 +113,26 @@ class Explainer:
     def __init__(self, reader: EventReader) -> None:
         self.reader = reader
         self._said: dict[tuple[type[Event], str], FoundEvents] = {}
+        self._chains: dict[tuple[str, int], list[Event | Fold]] = {}
+        self._is_partial = False
+
+    def chain(self, state: ViewState, partition: PartitionState) -> "list[Event | Fold]":
+        """Return the relevant causes of a partition's state at the time cursor, the root first.
+
+        Raises:
+            StillReadingError: there is no time to find them now.
+        """
+        key = (partition.name, state.seq)
+        known = self._chains.get(key)
+        if known is None:
+            self._is_partial = False
+            with self.reader.hurrying():
+                known = chain(self.reader, self.seq(state, partition))
+            if not self._is_partial:
+                if len(self._chains) >= CHAINS_KEPT_MAX:
+                    self._chains.clear()
+                self._chains[key] = known
+        return known
 
     def seq(self, state: ViewState, partition: PartitionState) -> int:
         """Return the number of that event, at the time cursor."""
@@ -152,9 +174,16 @@ class Explainer:
         for index in range(found.index_of(seq), -1, -1):
             event = self.reader.get(found.seq_at(index))
             if event is None or not holds(event):
-                break
+                return since
             since = event.seq
+        self._needs(found)
         return since
+
+    def _needs(self, found: FoundEvents) -> None:
+        """Take notice that an answer depends on everything before the time cursor."""
+        if not found.reaches_back:
+            self._is_partial = True
+            self.reader.wait_for_more()
 
     def _process_event(self, state: ViewState, partition: PartitionState) -> int | None:
         """Return the last end or freeze of a process that the partition's state depends on."""
@@ -183,7 +212,10 @@ class Explainer:
         """Return the last event of a kind about a partition, unless the time limit is reached."""
         found = self._found(kind, tp)
         index = found.index_of(seq)
-        return found.seq_at(index) if index >= 0 else None
+        if index < 0:
+            self._needs(found)
+            return None
+        return found.seq_at(index)
 
     def _found(self, kind: type[Event], tp: str) -> FoundEvents:
         """Return the events of a kind about a partition, as far as the time limit allows."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from console.model.partition_fields import leader_number
 from console.model.tape_window import EPOCH_ROLES
-from console.model.why import chain, state_path
+from console.model.why import state_path
 from console.model.workspace import Stage
 from console.render.cause_chain import chain_lines
 from console.render.columns import rounded
@@ -16,6 +16,7 @@ from console.render.lines import BLANK, Line, Span, cut, line, wrap
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.render.tapes import tape_order
 from console.render.why_sentence import sentence
+from sessions.format.allowance import StillReadingError
 from sessions.model.metadata_image import RECOVERY_WORDS, Metadata
 from sessions.model.states import UNKNOWN, PartitionState, ReplicaState
 from sessions.model.truths import truths
@@ -377,7 +378,10 @@ def audit(partition: PartitionState) -> list[Line]:
 
 def why(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     """The chain of causes behind the state, the root first."""
-    events = chain(stage.reader, stage.explainer.seq(stage.view.state, partition))
+    try:
+        events = stage.explainer.chain(stage.view.state, partition)
+    except StillReadingError:
+        return [line(Span("WHY", "title"), Span(" reading..", "muted"))]
     title = line(Span("WHY", "title"), Span(" the root first", "muted"))
     if not events:
         return []

@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
-from console.model.event_log import FoundEvents, TouchScan
+from console.model.event_log import FoundEvents, TouchScan, search_further
 from console.model.records import places_of
 from console.model.workspace import Stage
 from console.render.record import concerns, story_rows
@@ -48,7 +48,7 @@ class Story:
 
     def told(self) -> list[Event]:
         """Those that have been found, up to the time cursor."""
-        self.found.work()
+        search_further(self.found, self.stage.reader)
         last = self.found.index_of(self.stage.source.seq) + 1
         places = range(max(0, last - STORY_EVENTS_MAX), last)
         events = (self.stage.reader.get(self.found.seq_at(place)) for place in places)

@@ -18,6 +18,7 @@ from console.model.event_log import (
     FoundEvents,
     PageScan,
     TouchScan,
+    search_further,
 )
 from console.model.filters import Filter
 from console.model.questions import is_watched
@@ -95,7 +96,7 @@ class EventView(Filtered, VirtualView):
         else:
             self.log_ = AllEvents(self.stage.source)
         try:
-            self.log_.work()
+            search_further(self.log_, reader)
         except SessionError as error:
             self.post_message(self.Unreadable(self, str(error)))
         self._shown_anew()
@@ -117,7 +118,7 @@ class EventView(Filtered, VirtualView):
     def follow(self) -> None:
         """Search further for matches, and follow the time cursor."""
         anchor = self.log_.seq_at(self.top) if self.top < len(self.log_) else None
-        if self.log_.work():
+        if search_further(self.log_, self.stage.reader):
             self.resize()
             if anchor is not None and not self.following:
                 self.scroll_to(y=self.log_.index_of(anchor), animate=False)

@@ -3,11 +3,12 @@
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from operator import attrgetter
 from typing import Final
 
 from emulator.events import Event, MessageSent
+from sessions.format.allowance import Allowance, StillReadingError
 from sessions.format.codec import BlockError
 from sessions.format.errors import (
     SessionDamagedError,
@@ -16,6 +17,7 @@ from sessions.format.errors import (
     consistent,
 )
 from sessions.format.file import Chunk, SessionFile
+from sessions.garbage_collection import collector_paused
 from sessions.model.batches import batch_in
 from sessions.model.handlers.clients import NAMING, batch_of
 from sessions.model.states import Batch
@@ -48,6 +50,23 @@ class Chunks:
         self._weights: dict[int, int] = {}
         self._early: tuple[int, list[Batch]] = (1, [])
         self._named: list[Batch] = []
+        self._allowance: Allowance | None = None
+
+    @contextmanager
+    def reading_at_most(self, allowance: Allowance) -> Iterator[None]:
+        """Within this block, raise :class:`StillReadingError` instead of reading more than that.
+
+        Chunks that are in memory cost nothing.
+        """
+        before, self._allowance = self._allowance, allowance
+        try:
+            yield
+        finally:
+            self._allowance = before
+
+    def _spend(self, events: int) -> None:
+        if self._allowance is not None:
+            self._allowance.spend(events)
 
     # ---- by number
 
@@ -129,8 +148,10 @@ class Chunks:
         first = place.first_seq
         events = self._cache.get(first)
         if events is None or events[-1].seq < place.last_seq:
-            unpacked = self.session.unpacked(place)
-            events = unpacked.events()
+            self._spend(place.last_seq - first + 1)
+            with collector_paused():
+                unpacked = self.session.unpacked(place)
+                events = unpacked.events()
             self._keep(events, unpacked.memory)
         else:
             self._cache.move_to_end(first)
@@ -202,7 +223,11 @@ class Chunks:
     # ---- by object
 
     def touching(self, names: set[str], seq: int, direction: int) -> int | None:
-        """Return the next (1) or previous (-1) event from ``seq`` on that affects an object."""
+        """Return the next (1) or previous (-1) event from ``seq`` on that affects an object.
+
+        Raises:
+            StillReadingError: there was no time to search any further than it says.
+        """
         for chunk in self._chunks_from(seq, direction, names):
             for event in chunk if direction > 0 else reversed(chunk):
                 after = event.seq > seq if direction > 0 else event.seq < seq
@@ -222,14 +247,23 @@ class Chunks:
         if self._tail is not None:
             self.session.refresh()
         chunks = self.session.chunks
-        index = bisect_left(chunks, seq, key=_LAST_SEQ)
-        places = chunks[index:] if direction > 0 else chunks[index::-1]
-        if index >= len(chunks) and direction < 0:
-            places = chunks[::-1]
+        if direction > 0:
+            places = chunks[bisect_right(chunks, seq, key=_LAST_SEQ) :]
+        else:
+            places = chunks[: bisect_left(chunks, seq, key=_FIRST_SEQ)][::-1]
         for place in places:
-            if (not tail or place.first_seq < tail[0].seq) and self._may_touch(place, names):
-                with suppress(SessionDroppedError, SessionEndedError):
-                    yield self._decoded(place)
+            if tail and place.first_seq >= tail[0].seq:
+                continue
+            try:
+                if not self._may_touch(place, names):
+                    continue
+                events = self._decoded(place)
+            except StillReadingError:
+                reached = place.last_seq + 1 if direction < 0 else place.first_seq - 1
+                raise StillReadingError(reached) from None
+            except (SessionDroppedError, SessionEndedError):
+                continue
+            yield events
         if tail and direction > 0:
             yield tail
 

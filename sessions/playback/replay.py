@@ -23,7 +23,7 @@ from sessions.format.errors import (
 from sessions.format.file import KeyframePlace
 from sessions.format.keyframes import EMPTY
 from sessions.format.limits import CHAIN_MAX
-from sessions.garbage_collection import collector_paused
+from sessions.garbage_collection import collector_paused, spare_new_state
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Snapshot
 
@@ -73,6 +73,7 @@ class Replay:
         ``within_s``: stop on the way, at a block of events, once this time has passed.
         """
         self._deadline = inf if within_s is None else perf_counter() + within_s
+        is_far = abs(seq - self.view.seq) > KEYFRAME_WORTH_EVENTS
         with collector_paused():
             while True:
                 begin = self._beginning().seq
@@ -82,6 +83,8 @@ class Replay:
                     self._seek(max(begin, min(seq, self.chunks.last_seq)))
                 except (SessionDroppedError, SessionEndedError):  # its ends are others just now
                     continue
+                if is_far:
+                    spare_new_state()
                 return
 
     def _seek(self, seq: int) -> None:

@@ -2,8 +2,10 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 
 from emulator.events import Event
+from sessions.format.allowance import Allowance
 from sessions.format.bookmarks import bookmark
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
@@ -126,6 +128,9 @@ class GrowingSource(Source):
 
     def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
         return self._chunks.touching(set(map(object_name, objects)), seq, direction)
+
+    def reading_at_most(self, allowance: Allowance) -> AbstractContextManager[None]:
+        return self._chunks.reading_at_most(allowance)
 
     def bookmarks(self) -> Sequence[Bookmark]:
         return self.recorder.bookmarks

@@ -1,12 +1,14 @@
 """The source that is a recording."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from emulator.events import Event
 from emulator.zookeeper.watches import Watches
+from sessions.format.allowance import Allowance
 from sessions.format.bookmarks import bookmark, put_bookmark, remove_bookmark
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
@@ -139,6 +141,9 @@ class ReplaySource(Source):
 
     def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
         return self._cursor.chunks.touching(set(map(object_name, objects)), seq, direction)
+
+    def reading_at_most(self, allowance: Allowance) -> AbstractContextManager[None]:
+        return self._cursor.chunks.reading_at_most(allowance)
 
     def bookmarks(self) -> Sequence[Bookmark]:
         return self.session.bookmarks()

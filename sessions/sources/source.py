@@ -5,12 +5,14 @@ still can be walked backwards at once; it is run only while the cursor is at its
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 from emulator.cluster_image.image import ClusterImage
 from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.zookeeper.watches import Watches
+from sessions.format.allowance import Allowance
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark
@@ -137,6 +139,13 @@ class Source(Protocol):
 
         Objects are named as :mod:`sessions.model.touches` names them.
         """
+
+    def reading_at_most(self, allowance: Allowance) -> AbstractContextManager[None]:
+        """Within this block, reading events raises an error when the allowance is used up.
+
+        The error is :class:`sessions.format.allowance.StillReadingError`.
+        """
+        return nullcontext()
 
     def bookmarks(self) -> Sequence[Bookmark]:
         """All named places, before and after the cursor."""

@@ -1,6 +1,7 @@
 """A source made of a hand-written list of events, and ways to write such a list."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +9,7 @@ from emulator import events
 from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.zookeeper.watches import Watches
+from sessions.format.allowance import Allowance
 from sessions.format.bookmarks import bookmark, merged
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
@@ -129,6 +131,9 @@ class ListSource:
 
     def events(self, first: int, last: int) -> Sequence[Event]:
         return self.history[first - 1 : last]
+
+    def reading_at_most(self, allowance: Allowance) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
         wanted = set(objects)

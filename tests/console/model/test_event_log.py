@@ -3,7 +3,16 @@ from pathlib import Path
 
 import pytest
 
-from console.model.event_log import AllEvents, FixedEvents, FoundEvents, PageScan, TouchScan
+from console.model import reader as reader_module
+from console.model.event_log import (
+    AllEvents,
+    FixedEvents,
+    FoundEvents,
+    PageScan,
+    Scan,
+    TouchScan,
+    search_further,
+)
 from console.model.reader import EventReader
 from emulator import events
 from emulator.events import CHANGE, FAULT, Event
@@ -12,7 +21,7 @@ from sessions.model.touches import objects_of
 from sessions.playback.trim import trim
 from sessions.sources.recorded import ReplaySource
 from tests.console.fakes import ListSource, failover
-from tests.sessions.examples import record_story
+from tests.sessions.examples import record_story, small_chunks
 
 HISTORY = failover()
 
@@ -110,3 +119,32 @@ def test_a_recording_that_begins_late_has_a_line_for_each_event_that_it_has(
     found = worked(FoundEvents(reader, PageScan(reader, lambda event: True)))
     assert seqs(found) == list(range(700, 901))
     source.close()
+
+
+@pytest.mark.parametrize("touching", [True, False])
+def test_a_long_recording_is_searched_bit_by_bit(
+    touching: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.tide.db"
+    with small_chunks():
+        record_story(path)
+    monkeypatch.setattr(reader_module, "AT_ONCE_MAX", 0)
+
+    def log_of(source: ReplaySource) -> FoundEvents:
+        reader = EventReader(source)
+        scan: Scan = PageScan(reader, is_fault)
+        if touching:
+            scan = TouchScan(reader, ["orders-1"], lambda event: event.level >= CHANGE)
+        return FoundEvents(reader, scan, with_causes=touching)
+
+    at_once, by_turns = ReplaySource(path), ReplaySource(path)
+    expected = seqs(worked(log_of(at_once)))
+    log, turns = log_of(by_turns), 0
+    while not log.complete:
+        with log.reader.painting(1):
+            search_further(log, log.reader)
+        turns += 1
+    assert seqs(log) == expected
+    assert turns > 1
+    at_once.close()
+    by_turns.close()

@@ -1,10 +1,18 @@
+from pathlib import Path
+
+import pytest
+
+from console.model import reader as reader_module
 from console.model.reader import EventReader
 from console.model.why import SHOWN_MAX, Explainer, Fold, chain, folded, moment, state_path
 from console.render.cause_chain import chain_lines
 from console.render.lines import text_of
 from console.styles.glyphs import ASCII
 from emulator import events
+from sessions.format.allowance import StillReadingError
+from sessions.sources.recorded import ReplaySource
 from tests.console.fakes import ListSource, Script, failover
+from tests.sessions.examples import record_story, small_chunks
 
 
 def test_the_state_znode_explains_a_partition() -> None:
@@ -97,3 +105,41 @@ def test_two_messages_that_differ_are_not_folded() -> None:
     cause = script.add(events.MessageSent, "FetchRequest", 3, 2, 0, [])
     cause = script.add(events.MessageSent, "FetchRequest", 1, 2, 0, [], cause=cause)
     assert len(folded(EventReader(ListSource(script.events)).causes(cause))) == 2
+
+
+def test_a_long_recording_is_read_for_an_explanation_bit_by_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.tide.db"
+    with small_chunks():
+        record_story(path)
+    source = ReplaySource(path)
+    source.to_tail()
+    state = source.view.state
+    expected = {
+        tp: Explainer(EventReader(source, patience=1_000.0)).chain(state, partition)
+        for tp, partition in state.partitions.items()
+    }
+    source.close()
+
+    monkeypatch.setattr(reader_module, "AT_ONCE_MAX", 0)
+    source = ReplaySource(path)
+    source.to_tail()
+    state = source.view.state
+    reader = EventReader(source)
+    explainer = Explainer(reader)
+    for tp, partition in state.partitions.items():
+        with reader.painting(0), pytest.raises(StillReadingError):
+            explainer.chain(state, partition)
+        assert reader.is_behind
+        while True:
+            with reader.painting(1):
+                try:
+                    found = explainer.chain(state, partition)
+                    break
+                except StillReadingError:
+                    assert reader.is_behind
+        assert found == expected[tp]
+        with reader.painting(0):
+            assert explainer.chain(state, partition) == found, "it is kept"
+    source.close()

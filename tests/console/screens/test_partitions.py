@@ -1,9 +1,15 @@
+from pathlib import Path
+
 import pytest
 
+from console import app
+from console.model import reader
 from console.screens.partitions import PartitionsScreen
 from emulator import events
+from sessions.sources.recorded import ReplaySource
 from tests.console.driving import SMALL, Console, console
 from tests.console.fakes import ListSource, failover
+from tests.sessions.examples import record_story, small_chunks
 
 
 def table_of(driven: Console) -> list[str]:
@@ -192,3 +198,22 @@ async def test_hostile_names_neither_style_nor_move_anything() -> None:
 async def test_a_zoomed_pane_has_the_whole_body(keys: tuple[str, ...]) -> None:
     async with console(None, "2", *keys) as driven:
         assert len([row for row in driven.lines() if row.startswith("── ")]) == 1
+
+
+async def test_a_key_does_not_wait_for_what_has_to_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.tide.db"
+    with small_chunks():
+        record_story(path)
+    monkeypatch.setattr(reader, "AT_ONCE_MAX", 0)
+    monkeypatch.setattr(app, "READ_AFTER_KEYS_S", 1_000.0)
+    source = ReplaySource(path)
+    source.to_tail()
+    async with console(source, "2", "down") as driven:
+        assert "WHY reading.." in driven.text()
+        monkeypatch.setattr(app, "READ_AFTER_KEYS_S", 0.0)
+        for _ in range(20):
+            await driven.settle()
+        assert "WHY the root first" in driven.text()
+        assert "── events of " in driven.text()

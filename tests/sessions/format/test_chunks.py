@@ -1,6 +1,7 @@
 """Random access to events: by number, time, record and object."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from emulator.events import Event, ProduceSent
 from sessions.format import chunks as chunks_module
+from sessions.format.allowance import Allowance, StillReadingError
 from sessions.format.chunks import Chunks
 from sessions.format.errors import SessionDamagedError
 from sessions.format.file import SessionFile
@@ -98,3 +100,33 @@ def test_a_remembered_chunk_is_not_decoded_again(tmp_path: Path) -> None:
         mine: list[Event] = list(session.events(session.chunks[0]))
         chunks.remember(mine)
         assert chunks.containing(1) is mine
+
+
+def test_no_more_is_read_than_is_allowed(chunks: Chunks) -> None:
+    fresh = Chunks(chunks.session)
+    last = chunks.session.last_seq
+    with fresh.reading_at_most(Allowance(1)):
+        assert fresh.containing(1)[0].seq == 1, "whatever is left, one chunk is read"
+        with pytest.raises(StillReadingError):
+            fresh.containing(last)
+        assert fresh.containing(1)[0].seq == 1, "what is in memory costs nothing"
+    assert fresh.containing(last)[-1].seq == last
+
+
+@pytest.mark.parametrize(("begin", "direction"), [(0, 1), (LAST + 1, -1)])
+def test_a_search_goes_on_where_the_allowance_ended(
+    chunks: Chunks, begin: int, direction: int
+) -> None:
+    fresh = Chunks(chunks.session)
+    found, turns = [], 0
+    seq: int | None = begin
+    while seq is not None:
+        turns += 1
+        with suppress(StillReadingError), fresh.reading_at_most(Allowance(1)):
+            while seq is not None:
+                seq = fresh.touching({"orders-0"}, seq, direction)
+                found.append(seq)
+    touching = [event.seq for event in EVENTS if "orders-0" in objects_of(event)]
+    stored = [seq for seq in touching if seq <= chunks.session.last_seq]
+    assert found == [*stored[::direction], None]
+    assert turns > 2
