@@ -521,7 +521,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         nearest = screen.targets() if isinstance(screen, ConsoleScreen) else (screen,)
         targets = (*nearest, *self.controllers, self)
         found = (getattr(target, f"action_{name}", None) for target in targets)
-        return next((method for method in found if method is not None), None)
+        method = next((method for method in found if method is not None), None)
+        return method or self.navigation.opener(name)
 
     # ---- screens
 

@@ -75,7 +75,8 @@ class FirstSteps:
             self.app.notify("there are no partitions yet")
         else:
             state = stage.view.state
-            self.navigation.open_event(stage.explainer.seq(state, state.partitions[tp]))
+            seq = stage.explainer.seq(state, state.partitions[tp])
+            self.navigation.open("event", str(seq))
 
 
 def losing(broker: int) -> str:

@@ -2,29 +2,38 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, Final
 
 from textual.app import App
 
+from console import screens
 from console.controllers.lab import Lab
 from console.controllers.open_sources import OpenSources
 from console.model.links import Link
 from console.model.verdict_rows import rows_of
 from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
-from console.screens.broker import BrokerScreen
-from console.screens.clients import ClientsScreen
-from console.screens.events import EventScreen
-from console.screens.groups import GroupsScreen
-from console.screens.lost import LostScreen
-from console.screens.partition import PartitionScreen
 from console.screens.partitions import PartitionsScreen
-from console.screens.record import RecordScreen
-from console.screens.space_time import SpaceTimeScreen
-from console.screens.znode import ZnodeScreen
 from console.widgets.event_log import EventView
 from sessions.model.verdict import HEALTHY, verdict
 from sessions.sources.paired import TwinSource
+
+
+def _linked(base: type[ConsoleScreen]) -> dict[str, type[ConsoleScreen]]:
+    kinds: dict[str, type[ConsoleScreen]] = {}
+    for kind in base.__subclasses__():
+        kinds |= _linked(kind)
+        if kind.is_linked:
+            kinds[kind.context] = kind
+    return kinds
+
+
+for _module in iter_modules(screens.__path__, f"{screens.__name__}."):
+    import_module(_module.name)
+LINKED: Final = _linked(ConsoleScreen)
+"""The screens of ``console/screens/`` that links open, by the kind of these links."""
 
 
 class Navigation:
@@ -34,20 +43,6 @@ class Navigation:
         self.app = app
         self.sources = sources
         self.lab = lab
-        self._openers: dict[str, Callable[[str], None]] = {
-            "partition": self.open_partition,
-            "broker": lambda broker: self.open_broker(int(broker)),
-            "znode": self.open_znode,
-            "event": lambda seq: self.open_event(int(seq)),
-            "diagram": lambda seq: self.open_diagram(int(seq)),
-            "moment": lambda seq: self.stage.pacer.seek_seq(int(seq)),
-            "record": lambda record_id: self.open_record(int(record_id)),
-            "lost": lambda _: self.action_lost(),
-            "clients": lambda _: self.action_clients(),
-            "groups": lambda _: self.action_groups(),
-            "mode": self.go,
-            "partitions": self.open_partitions,
-        }
 
     @property
     def stage(self) -> Stage:
@@ -117,53 +112,28 @@ class Navigation:
 
     def open_link(self, link: Link | None) -> None:
         """Open what a line links to; do nothing if it has no link."""
-        if link is not None and (opener := self._openers.get(link.kind)) is not None:
-            opener(link.name)
+        if link is None:
+            return
+        if link.kind == "moment":
+            self.stage.pacer.seek_seq(int(link.name))
+        elif link.kind == "mode":
+            self.go(link.name)
+        elif link.kind == "partitions":
+            self.open_partitions(link.name)
+        elif link.kind in LINKED:
+            self.open(link.kind, link.name)
 
-    def open_partition(self, tp: str) -> None:
-        """Drill into a partition."""
-        self.app.push_screen(PartitionScreen(self.stage, tp))
+    def open(self, kind: str, name: str = "") -> None:
+        """Open the screen of an object, or tell why there is none."""
+        opened = LINKED[kind].of_link(self.stage, name)
+        if isinstance(opened, ConsoleScreen):
+            self.app.push_screen(opened)
+        elif opened:
+            self.app.notify(opened)
 
-    def open_broker(self, broker: int) -> None:
-        """Drill into a broker; negative numbers are other hosts."""
-        if broker >= 0:
-            self.app.push_screen(BrokerScreen(self.stage, broker))
-
-    def open_znode(self, path: str) -> None:
-        """Drill into a znode."""
-        self.app.push_screen(ZnodeScreen(self.stage, path))
-
-    def open_record(self, record_id: int) -> None:
-        """Drill into a record."""
-        batch = self.stage.view.batch(record_id)
-        if batch is None:
-            self.app.notify(f"record {record_id:,} has not been produced yet")
-        else:
-            self.app.push_screen(RecordScreen(self.stage, batch.tp, record_id))
-
-    def action_lost(self) -> None:
-        """List the records that were ever lost."""
-        self.app.push_screen(LostScreen(self.stage))
-
-    def action_clients(self) -> None:
-        """List the clients that are connected."""
-        self.app.push_screen(ClientsScreen(self.stage))
-
-    def action_groups(self) -> None:
-        """List the consumer groups."""
-        self.app.push_screen(GroupsScreen(self.stage))
-
-    def open_event(self, seq: int) -> None:
-        """Drill into an event."""
-        if self.stage.reader.get(seq) is not None:
-            self.app.push_screen(EventScreen(self.stage, seq))
-
-    def open_diagram(self, seq: int) -> None:
-        """Draw what led to an event and what it led to."""
-        if self.stage.reader.get(seq) is None:
-            self.app.notify("nothing has happened yet")
-        else:
-            self.app.push_screen(SpaceTimeScreen(self.stage, seq))
+    def opener(self, kind: str) -> Callable[[], None] | None:
+        """The action that opens a screen of one list; None if there is no such screen."""
+        return partial(self.open, kind) if kind in LINKED else None
 
     def action_diagram(self) -> None:
         """Draw the selected event, or the one at the time cursor."""
@@ -171,7 +141,7 @@ class Navigation:
         pane = screen.current_pane if isinstance(screen, ConsoleScreen) else None
         view = None if pane is None else pane.view
         event = view.selected if isinstance(view, EventView) else None
-        self.open_diagram(self.stage.source.seq if event is None else event.seq)
+        self.open("diagram", str(self.stage.source.seq if event is None else event.seq))
 
     def open_partitions(self, text: str) -> None:
         """Screen 2, with a filter."""

@@ -49,6 +49,8 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
     """A screen of panes. ``context`` is its name in the registry of actions."""
 
     context: ClassVar[str] = ""
+    is_linked: ClassVar[bool] = False
+    """Whether links of the kind ``context`` open it, and an action of that name, if any."""
     shares_low: ClassVar[bool] = False
     """Whether a pane below the upper ones is shown on a low terminal if the rows leave room."""
     AUTO_FOCUS = ""
@@ -71,6 +73,11 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         self._shown_at = 0
         self._upper_lines = UPPER_LINES_MIN
         self._low_lines = 0
+
+    @classmethod
+    def of_link(cls, stage: Stage, _name: str) -> "ConsoleScreen | str":
+        """Make the screen that a link with that name opens, or say why there is none."""
+        return cls(stage)
 
     @property
     def is_behind(self) -> bool:

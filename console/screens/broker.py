@@ -37,7 +37,12 @@ class BrokerScreen(ConsoleScreen):
     """The drill-down into one broker."""
 
     context: ClassVar[str] = "broker"
+    is_linked: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("broker")]
+
+    @classmethod
+    def of_link(cls, stage: Stage, name: str) -> ConsoleScreen | str:
+        return cls(stage, int(name)) if int(name) >= 0 else ""  # negative: another host
 
     def __init__(self, stage: Stage, broker: int) -> None:
         super().__init__(stage)

@@ -41,6 +41,7 @@ class ClientsScreen(ConsoleScreen):
     """Table, the selected connection, and its events."""
 
     context: ClassVar[str] = "clients"
+    is_linked: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("clients")]
 
     def __init__(self, stage: Stage) -> None:

@@ -65,7 +65,12 @@ class EventScreen(ConsoleScreen):
     """One event: its fields, what led to it, and what it led to."""
 
     context: ClassVar[str] = "event"
+    is_linked: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("event")]
+
+    @classmethod
+    def of_link(cls, stage: Stage, name: str) -> ConsoleScreen | str:
+        return "" if stage.reader.get(int(name)) is None else cls(stage, int(name))
 
     def __init__(self, stage: Stage, seq: int) -> None:
         super().__init__(stage)

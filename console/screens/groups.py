@@ -40,6 +40,7 @@ class GroupsScreen(ConsoleScreen):
 
     context: ClassVar[str] = "groups"
     shares_low: ClassVar[bool] = True
+    is_linked: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("groups")]
 
     def __init__(self, stage: Stage) -> None:

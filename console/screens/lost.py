@@ -23,6 +23,7 @@ class LostScreen(ConsoleScreen):
     """One list."""
 
     context: ClassVar[str] = "lost"
+    is_linked: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("lost")]
 
     def __init__(self, stage: Stage) -> None:

@@ -23,7 +23,12 @@ class PartitionScreen(ConsoleScreen):
     """The drill-down into one partition."""
 
     context: ClassVar[str] = "partition"
+    is_linked: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("partition")]
+
+    @classmethod
+    def of_link(cls, stage: Stage, name: str) -> ConsoleScreen | str:
+        return cls(stage, name)
 
     def __init__(self, stage: Stage, tp: str) -> None:
         super().__init__(stage)

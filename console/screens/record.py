@@ -59,7 +59,15 @@ class RecordScreen(ConsoleScreen):
     """The drill-down into one record."""
 
     context: ClassVar[str] = "record"
+    is_linked: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("record")]
+
+    @classmethod
+    def of_link(cls, stage: Stage, name: str) -> ConsoleScreen | str:
+        batch = stage.view.batch(int(name))
+        if batch is None:
+            return f"record {int(name):,} has not been produced yet"
+        return cls(stage, batch.tp, int(name))
 
     def __init__(self, stage: Stage, tp: str, record_id: int) -> None:
         super().__init__(stage)

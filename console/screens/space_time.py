@@ -125,7 +125,14 @@ class SpaceTimeScreen(ConsoleScreen):
     """One diagram, and the fields of the event under the cursor."""
 
     context: ClassVar[str] = "diagram"
+    is_linked: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("diagram")]
+
+    @classmethod
+    def of_link(cls, stage: Stage, name: str) -> ConsoleScreen | str:
+        if stage.reader.get(int(name)) is None:
+            return "nothing has happened yet"
+        return cls(stage, int(name))
 
     def __init__(self, stage: Stage, seq: int) -> None:
         super().__init__(stage)

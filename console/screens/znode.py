@@ -133,7 +133,12 @@ class ZnodeScreen(ConsoleScreen):
     """The drill-down into one znode."""
 
     context: ClassVar[str] = "znode"
+    is_linked: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("znode")]
+
+    @classmethod
+    def of_link(cls, stage: Stage, name: str) -> ConsoleScreen | str:
+        return cls(stage, name)
 
     def __init__(self, stage: Stage, path: str) -> None:
         super().__init__(stage)

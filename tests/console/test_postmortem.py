@@ -35,10 +35,10 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "menu": ("sort by",),
 }
 OWN: dict[str, Callable[[TidegaugeApp], object]] = {
-    "partition": lambda app: app.navigation.open_partition("t5-1"),
-    "broker": lambda app: app.navigation.open_broker(3),
-    "event": lambda app: app.navigation.open_event(app.stage.source.seq),
-    "diagram": lambda app: app.navigation.open_diagram(app.stage.source.seq),
+    "partition": lambda app: app.navigation.open("partition", "t5-1"),
+    "broker": lambda app: app.navigation.open("broker", "3"),
+    "event": lambda app: app.navigation.open("event", str(app.stage.source.seq)),
+    "diagram": lambda app: app.navigation.open("diagram", str(app.stage.source.seq)),
 }
 
 

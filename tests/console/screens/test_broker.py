@@ -8,7 +8,7 @@ from tests.console.fakes import ListSource, failover
 @pytest.mark.parametrize("size", [LARGE, SMALL])
 async def test_a_brokers_replicas_are_sorted_filtered_and_opened(size: tuple[int, int]) -> None:
     async with console(ListSource(failover(min_isr=1)), size=size) as driven:
-        driven.app.navigation.open_broker(1)
+        driven.app.navigation.open("broker", "1")
         await driven.settle()
         assert isinstance(driven.screen, BrokerScreen)
         assert driven.screen.table.count() == 6
@@ -25,7 +25,7 @@ async def test_a_brokers_replicas_are_sorted_filtered_and_opened(size: tuple[int
 
 async def test_a_healthy_brokers_faults_are_none_and_why_leads_to_its_last_event() -> None:
     async with console(ListSource(failover(min_isr=1), at=126)) as driven:
-        driven.app.navigation.open_broker(3)
+        driven.app.navigation.open("broker", "3")
         await driven.settle()
         await driven.press("f")
         assert "No faults: all its partitions are healthy." in driven.text()
@@ -36,7 +36,7 @@ async def test_a_healthy_brokers_faults_are_none_and_why_leads_to_its_last_event
 async def test_a_broker_that_does_not_exist_yet_says_so() -> None:
     source = ListSource(failover())
     async with console(source) as driven:
-        driven.app.navigation.open_broker(3)
+        driven.app.navigation.open("broker", "3")
         await driven.settle()
         source.seek_seq(0)
         await driven.settle()

@@ -12,7 +12,7 @@ RECORD = 72_004
 async def test_a_record_says_where_its_copies_are_and_were(size: tuple[int, int]) -> None:
     source = ListSource(failover())
     async with console(source, size=size) as driven:
-        driven.app.navigation.open_record(RECORD)
+        driven.app.navigation.open("record", str(RECORD))
         await driven.settle()
         screen = driven.screen
         assert isinstance(screen, RecordScreen)
@@ -34,7 +34,7 @@ async def test_a_record_says_where_its_copies_are_and_were(size: tuple[int, int]
 
 async def test_the_response_is_told_whatever_the_events_are_filtered_by() -> None:
     async with console() as driven:
-        driven.app.navigation.open_record(RECORD)
+        driven.app.navigation.open("record", str(RECORD))
         await driven.settle()
         screen = driven.screen
         assert isinstance(screen, RecordScreen)
@@ -45,7 +45,7 @@ async def test_the_response_is_told_whatever_the_events_are_filtered_by() -> Non
 
 async def test_lines_of_a_record_lead_on() -> None:
     async with console() as driven:
-        driven.app.navigation.open_record(RECORD)
+        driven.app.navigation.open("record", str(RECORD))
         await driven.settle()
         await driven.press("down", "down", "down", "enter")
         assert driven.screen.trail() == "orders-0"
@@ -57,6 +57,6 @@ async def test_lines_of_a_record_lead_on() -> None:
 
 async def test_a_record_that_nobody_knows_is_a_toast() -> None:
     async with console() as driven:
-        driven.app.navigation.open_record(999_999)
+        driven.app.navigation.open("record", "999999")
         await driven.settle()
         assert driven.screen.context == "overview"

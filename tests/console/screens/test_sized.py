@@ -42,9 +42,9 @@ async def test_a_screen_below_a_menu_follows_the_size() -> None:
 async def test_a_screen_gets_ready_although_another_one_came_and_went_meanwhile() -> None:
     async with console(None, "2") as driven:
         app = driven.app
-        app.navigation.open_partition("orders-0")
+        app.navigation.open("partition", "orders-0")
         covered = app.screen
-        app.navigation.open_broker(1)
+        app.navigation.open("broker", "1")
         app.pop_screen()
         await driven.settle()
         assert app.screen is covered

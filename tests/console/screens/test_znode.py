@@ -18,7 +18,7 @@ def history() -> ListSource:
 
 
 async def opened(driven: Console) -> ZnodeScreen:
-    driven.app.navigation.open_znode(PATH)
+    driven.app.navigation.open("znode", PATH)
     await driven.settle()
     assert isinstance(driven.screen, ZnodeScreen)
     return driven.screen
@@ -68,7 +68,7 @@ async def test_enter_brings_the_time_cursor_to_the_version_in_all_kinds_of_time(
 
 async def test_what_zookeeper_began_with_has_no_version() -> None:
     async with console(history()) as driven:
-        driven.app.navigation.open_znode("/zookeeper")
+        driven.app.navigation.open("znode", "/zookeeper")
         await driven.settle()
         assert "No version is recorded" in driven.text()
         await driven.press("Y", "y", "n")
@@ -76,7 +76,7 @@ async def test_what_zookeeper_began_with_has_no_version() -> None:
 
 async def watches(driven: Console, path: str) -> str:
     """The lines about who watches a znode now, once they are known."""
-    driven.app.navigation.open_znode(path)
+    driven.app.navigation.open("znode", path)
     await driven.settle()
     await driven.app.workers.wait_for_complete()
     await driven.settle()
