@@ -5,6 +5,7 @@ There is one Spark session for all that need one: starting a JVM takes longer th
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -49,6 +50,18 @@ collect_ignore_glob = [] if find_spec("pyspark") else list(NEED_PYSPARK)
 
 settings.register_profile("tidegauge", settings(deadline=None))  # a loaded machine is no failure
 settings.load_profile("tidegauge")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep bytecode in pytest's cache where Python is told to keep none beside the sources.
+
+    Otherwise every program that a test starts compiles all its modules again.
+    """
+    if sys.dont_write_bytecode and config.cache is not None:
+        folder = str(config.cache.mkdir("bytecode"))
+        sys.pycache_prefix, sys.dont_write_bytecode = folder, False
+        os.environ["PYTHONPYCACHEPREFIX"] = folder
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
