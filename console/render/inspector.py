@@ -48,7 +48,7 @@ def partition_lines(stage: Stage, partition: PartitionState, width: int) -> list
             *told,
             epoch_caches(partition),
             znode(stage, partition),
-            disagreements(stage, partition),
+            disagreements(stage, partition, width),
             audit(partition),
             why(stage, partition, width),
         ]
@@ -331,19 +331,21 @@ def _metadata(metadata: Metadata, partition: PartitionState) -> list[Line]:
     ]
 
 
-def disagreements(stage: Stage, partition: PartitionState) -> list[Line]:
-    """Return the views that differ from the znode; nothing if all agree."""
+def disagreements(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
+    """Return the views that differ from the znode, broken to a width; nothing if all agree."""
     rows: list[Line] = []
     found = truths(stage.view, partition)
     words = TRUTH_WORDS if stage.metadata is None else KRAFT_WORDS
     for truth in found:
         if truth.disagrees:
-            lines = [
-                f" {name} {_word(getattr(truth, field))}"
+            views = [
+                f"{name} {_word(getattr(truth, field))}"
                 for field, name in words.items()
                 if field in truth.disagrees
             ]
-            rows.append(line(f"  {truth.who}", Span("".join(lines), "warning")))
+            first, *rest = wrap(" ".join(views), max(10, width - len(truth.who) - 3))
+            rows.append(line(f"  {truth.who} ", Span(first, "warning")))
+            rows += [line(" " * (len(truth.who) + 3), Span(row, "warning")) for row in rest]
     title = line(Span("DISAGREE", "title"), Span(f" with the {found[0].who}", "muted"))
     return [title, *rows] if rows else []
 

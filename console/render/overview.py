@@ -6,7 +6,7 @@ from typing import Final
 from console.model.history import sparkline
 from console.model.workspace import Stage
 from console.render.authority import controller_words, sentences
-from console.render.lines import BLANK, Line, Span, cut, fit, line, wrap
+from console.render.lines import BLANK, Line, Span, cells, cut, fit, line, wrap
 from console.render.state_words import WORD_OF, glyph_of
 from emulator.audit.invariants import INVARIANTS
 from sessions.model.clients import behind_by_group
@@ -24,6 +24,7 @@ UNRECORDED_SENTENCE: Final = "The controllers' records do not tell what is lost 
 LABEL_WIDTH: Final = 20
 FIGURE_WIDTH: Final = 9
 SECONDS_MAX: Final = 120
+CALM: Final = "No faults"
 NARROW: Final = 60
 """Narrower panes say the same in fewer words."""
 
@@ -239,6 +240,18 @@ def is_calm(counts: Counts) -> bool:
     return not any(getattr(counts, name) for _, name in COUNTED)
 
 
+def healthy_words(stage: Stage, width: int) -> str:
+    """The same as :func:`healthy_sentence` in at most ``width`` columns, if it is calm."""
+    sentence = healthy_sentence(stage)
+    if cells(sentence) <= width:
+        return sentence
+    summary, _, rest = sentence.removesuffix(".").partition(". ")
+    if not rest or summary != CALM:
+        return sentence
+    shorter = (rest, rest.replace(" partitions", ""), f"healthy{rest.partition(' healthy')[2]}")
+    return next((words for words in shorter if cells(words) <= width), shorter[-1])
+
+
 def healthy_sentence(stage: Stage) -> str:
     """What an empty list of faults says: how many are healthy, and since when.
 
@@ -261,5 +274,5 @@ def healthy_sentence(stage: Stage) -> str:
     lacking = [f"{plural(down - frozen, 'broker')} down."] if down > frozen else []
     lacking += [f"{plural(frozen, 'broker')} frozen."] if frozen else []
     lacking += sentences(stage)
-    summary = " ".join(lacking) or "No faults."
+    summary = " ".join(lacking) or f"{CALM}."
     return f"{summary} {total - stage.index.faults:,} of {total:,} partitions healthy{since}."

@@ -110,7 +110,8 @@ class TimeBar:
         place(row, beside(columns - len(end) - 1, -1, end, (here, marked)), end, "faint")
         for mark in source.bookmarks():
             name = f"{glyphs.mark}{clean(mark.name)}"
-            place(row, self.column_of(mark.time_us, columns), name, "secondary")
+            column = self.column_of(mark.time_us, columns)
+            place(row, apart(row, column, len(name)), name, "secondary")
         for words, run in groupby(enumerate(self._bars), key=lambda pair: pair[1].words):
             if words:
                 place_first(row, list(run))
@@ -127,6 +128,14 @@ def beside(column: int, step: int, text: str, taken: Sequence[int | None]) -> in
     while any(place is not None and column <= place < column + len(text) for place in taken):
         column += step
     return column
+
+
+def apart(row: Sequence[Span], column: int, length: int) -> int:
+    """``column``, or the one beside it where a text has a blank between it and its neighbours."""
+    if column and row[column - 1].text != " ":
+        return column + 1
+    end = column + length
+    return column - 1 if end < len(row) and row[end].text != " " else column
 
 
 def place(row: list[Span], column: int, text: str, role: str) -> bool:

@@ -15,7 +15,7 @@ from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.lines import Line, text_of
 from console.render.over_time import Strips
-from console.render.overview import control_lines, health_lines, healthy_sentence
+from console.render.overview import control_lines, health_lines, healthy_words
 from console.render.rows import Row
 from console.render.topics import Topics
 from console.screens.base import ConsoleScreen
@@ -28,6 +28,8 @@ from sessions.text import clock, plural
 
 TOPICS_SHOWN_MAX = 9
 UPPER_HEIGHT = 13
+HEADING_MARGIN = len("── health ──  ")
+"""The columns of a heading around what it says of health."""
 FAULTS_HEIGHT_MIN = 7
 NO_TOPICS = ("There are no topics.", ": topic create T --partitions 3 --replication-factor 3")
 AUDITED = (
@@ -82,9 +84,9 @@ class OverviewScreen(ConsoleScreen):
     def show_panes(self, changed: Collection[str]) -> None:
         """Update all panes to the time cursor."""
         health, control, topics, faults = self.panes
-        health.entitle(
-            "health", [healthy_sentence(self.stage)] if not self.stage.index.faults else []
-        )
+        room = health.heading.columns - HEADING_MARGIN
+        calm = not self.stage.index.faults
+        health.entitle("health", [healthy_words(self.stage, room)] if calm else [])
         control.entitle("control and audit", [clock(self.stage.source.time_us)])
         lines = health_lines(self.stage, self.health.columns - MARK_WIDTH)
         self.health.show([Row(*pair) for pair in zip(lines, HEALTH_LINKS, strict=True)])

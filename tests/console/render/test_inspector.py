@@ -64,6 +64,16 @@ def test_who_believes_something_else_than_the_znode_says_is_named() -> None:
     assert "clients of 2" not in " ".join(shown(stage, "orders-0", 80))
 
 
+@pytest.mark.parametrize("width", [38, 48])
+def test_what_others_believe_is_never_cut(width: int) -> None:
+    stage = stage_at(150)
+    stage.view.state.brokers[2].live_brokers = [1, 2, 3]
+    stage.view.state.beliefs["orders-0"] = {2: Belief(1, 70, [1, 2, 3], 1_234_567)}
+    rows = shown(stage, "orders-0", width)
+    text = " ".join(" ".join(rows[rows.index("DISAGREE with the znode") :]).split())
+    assert "clients of 2 leader 1 epoch 70 isr [1,2,3] version 1234567" in text
+
+
 def test_losses_are_counted_and_moves_are_named() -> None:
     stage = stage_at()
     partition = stage.view.state.partitions["orders-0"]

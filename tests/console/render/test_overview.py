@@ -1,6 +1,14 @@
+import pytest
+
 from console.model.workspace import Stage
 from console.render.lines import text_of, width_of
-from console.render.overview import control_lines, health_lines, healthy_sentence, is_calm
+from console.render.overview import (
+    control_lines,
+    health_lines,
+    healthy_sentence,
+    healthy_words,
+    is_calm,
+)
 from console.styles.glyphs import ASCII
 from emulator.audit.invariants import INVARIANTS
 from emulator.events import BrokerStateChanged
@@ -58,6 +66,21 @@ def test_health_says_since_when() -> None:
     sentence = healthy_sentence(stage)
     assert sentence == "No faults. 6 of 6 partitions healthy since they exist."
     assert healthy_sentence(stage_at(3)) == "There are no partitions yet."
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [
+        (80, "No faults. 6 of 6 partitions healthy since they exist."),
+        (44, "6 of 6 partitions healthy since they exist"),
+        (34, "6 of 6 healthy since they exist"),
+        (20, "healthy since they exist"),
+    ],
+)
+def test_health_leaves_out_what_matters_least_where_room_is_short(width: int, words: str) -> None:
+    stage = Stage(ListSource(failover(min_isr=1), at=120))
+    stage.follow()
+    assert healthy_words(stage, width) == words
 
 
 def test_partitions_whose_leader_has_just_died_are_not_called_healthy() -> None:

@@ -38,6 +38,17 @@ def test_bookmarks_have_their_names_where_there_is_room() -> None:
     assert "!b1" not in narrow
 
 
+def test_a_bookmark_beside_a_clock_leaves_a_blank() -> None:
+    stage = stage_at()
+    end_us = stage.source.last_time_us
+    for column in (9, 10):
+        source = ListSource(failover(min_isr=1))
+        mark = source.put_bookmark("here", seq=1)
+        source.by_hand[1] = replace(mark, time_us=(column * end_us + end_us // 2) // 99)
+        marks = text_of(TimeBar().lines(Stage(source, glyphs=ASCII), 107)[1])
+        assert "00:00.000 !here " in marks
+
+
 def test_the_letter_of_a_moment_and_the_cursor_stand_beside_the_times() -> None:
     stage = stage_at(1)
     marks = text_of(TimeBar().lines(stage, 106)[1])
