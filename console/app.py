@@ -373,6 +373,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             return
         now = perf_counter()
         passed, self._framed = now - self._framed, now
+        self.stage.frame_s = now if self._animates() else None
         self._report_in(now)
         if self.typeahead.is_waiting:
             self.post_message(ScreenReady())
@@ -386,6 +387,10 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                 self.paint()
         except SessionError as error:
             self.notices.trouble(str(error))
+
+    def _animates(self) -> bool:
+        """Whether things may move: unless it was turned off, or the terminal does not keep up."""
+        return self.terminal.animates and not getattr(self._driver, "is_behind", False)
 
     def _advance(self, passed: float) -> None:
         try:

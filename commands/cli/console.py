@@ -40,7 +40,7 @@ from commands.cli.options import (
     option,
     with_client_auth,
 )
-from commands.cli.settings import Ascii, Fps, Theme, settings
+from commands.cli.settings import Ascii, Fps, NoAnimation, Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.cluster_options import ClusterOptions
@@ -109,6 +109,7 @@ def console(
     theme: Theme = None,
     ascii_only: Ascii = False,
     fps: Fps = None,
+    no_animation: NoAnimation = False,
     paused: Paused = False,
     read_only: ReadOnly = False,
     serve: Annotated[
@@ -206,7 +207,7 @@ def console(
             message = f"{wrong[0]} is for emulated clusters, and --attach for one that runs"
             raise CommandError(ExitCode.USAGE, message)
         need_terminal()
-        chosen = settings(theme=theme, ascii_only=ascii_only)
+        chosen = settings(theme=theme, ascii_only=ascii_only, fps=fps, no_animation=no_animation)
         target = Path(record) if record else None
         return _attached(attach, command_config, every, target, keep, paused, chosen)
     for name, value in {"--every": every, "--command-config": command_config}.items():
@@ -218,7 +219,13 @@ def console(
     from commands.runs.reproduction import command_line
     from console import run
 
-    chosen = settings(theme=theme, ascii_only=ascii_only, read_only=read_only, fps=fps)
+    chosen = settings(
+        theme=theme,
+        ascii_only=ascii_only,
+        read_only=read_only,
+        fps=fps,
+        no_animation=no_animation,
+    )
     given = named(variables)
     target = Path(record) if record else None
     if image is not None and not script:
@@ -343,6 +350,7 @@ def replay(
     theme: Theme = None,
     ascii_only: Ascii = False,
     fps: Fps = None,
+    no_animation: NoAnimation = False,
     paused: Paused = False,
 ) -> int:
     """Open the console on a recording.
@@ -352,7 +360,7 @@ def replay(
     from commands.runs.live import completer, replay_source_on_screen
     from commands.runs.reproduction import command_line
 
-    chosen = settings(theme=theme, ascii_only=ascii_only, fps=fps)
+    chosen = settings(theme=theme, ascii_only=ascii_only, fps=fps, no_animation=no_animation)
     source = replay_source_on_screen(Path(file))
     need_terminal()
     from commands.runs.console_library import ConsoleLibrary

@@ -31,6 +31,10 @@ Fps = Annotated[
     option("--fps", metavar="N", text="frames per second, 1 to 30; fewer on a slow link"),
 ]
 
+NoAnimation = Annotated[
+    bool, flag("--no-animation", text="draw high watermarks and truncated records without moving")
+]
+
 
 @app.command(
     "config",
@@ -97,6 +101,7 @@ def settings(
     ascii_only: bool = False,
     read_only: bool = False,
     fps: int | None = None,
+    no_animation: bool = False,
 ) -> "Configuration":
     """Return the console's settings, including those given as options.
 
@@ -110,6 +115,7 @@ def settings(
         "ascii": ascii_only or None,
         "read_only": read_only or None,
         "fps": fps,
+        "animation": False if no_animation else None,
     }
     try:
         return configuration(options)

@@ -19,7 +19,7 @@ from commands.cli.options import (
     named,
     option,
 )
-from commands.cli.settings import Theme, settings
+from commands.cli.settings import NoAnimation, Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.cluster_options import ClusterOptions
@@ -59,6 +59,7 @@ def web(
         ),
     ] = PORT,
     theme: Theme = None,
+    no_animation: NoAnimation = False,
     allow_changes: Annotated[
         bool, flag("--allow-changes", text="accept statements; without it the pages are read-only")
     ] = False,
@@ -84,6 +85,7 @@ def web(
         raise CommandError(ExitCode.UNREACHABLE, message)
     _need_port(port)
     given = [f"--theme={theme}"] if theme else []
+    given += ["--no-animation"] if no_animation else []
     if target.endswith(SUFFIX):
         arguments = ["replay", target, *given]
     else:

@@ -16,6 +16,7 @@ from console.actions.bindings import keymap
 from console.actions.lookup import remap
 from console.controllers.clipboard import give_to_tmux, sequence
 from console.controllers.open_sources import OpenSources
+from console.model.pacer import FRAMES_PER_SECOND
 from console.model.settings import Configuration
 from console.model.workspace import Stage
 from console.render.lines import Span, cut, text_of
@@ -62,6 +63,12 @@ class Terminal:
         self.app.set_keymap(keymap(configuration.keys))
         self.stage.pacer.speed = configuration.value("speed")
         self.configuration = configuration
+
+    @property
+    def animates(self) -> bool:
+        """Whether things may move on the screen: not where frames are few, as on a slow link."""
+        is_slow = self.configuration.value("fps") < FRAMES_PER_SECOND
+        return bool(self.configuration.value("animation")) and not is_slow
 
     def begin(self) -> None:
         """Report errors in the settings; exit gracefully on a termination signal."""

@@ -110,6 +110,7 @@ SETTINGS: Final[Mapping[str, Kind]] = {
     "ascii": Kind(_truth, default=False, help="draw with plain ASCII"),
     "read_only": Kind(_truth, default=False, help="give no statement to a live cluster"),
     "mouse": Kind(_truth, default=True, help="take the mouse; never needed"),
+    "animation": Kind(_truth, default=True, help="let high watermarks glide and records vanish"),
     "fps": Kind(_rate, FRAMES_PER_SECOND, "frames per second, 1 to 30; fewer on a slow link"),
     "speed": Kind(_speed, 1.0, "virtual seconds per second at the start, 1/16 to 256"),
 }

@@ -38,14 +38,22 @@ class Window(Struct, frozen=True):
 
 
 def window_of(
-    partition: PartitionState, width: int, pan: int = 0, *, marks: bool = False, text: int = 0
+    partition: PartitionState,
+    width: int,
+    pan: int = 0,
+    *,
+    marks: bool = False,
+    text: int = 0,
+    until: int = 0,
 ) -> Window:
     """The newest offsets that fit into ``width`` columns, or ``pan`` offsets older ones.
 
-    ``text`` is how wide a record's text is; 0: as wide as the highest epoch.
+    ``text`` is how wide a record's text is; 0: as wide as the highest epoch. Offsets up to
+    ``until`` have a place although no log has them any more.
     """
     replicas = partition.replica_states.values()
     newest = max((replica.log_end_offset for replica in replicas), default=0)
+    newest = max(newest, until)
     oldest = min((replica.log_start for replica in replicas), default=0)
     last_runs = [run for replica in replicas for run in replica.log[-LAST_RUNS:]]
     highest = max((run.leader_epoch for run in last_runs), default=0)

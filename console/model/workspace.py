@@ -61,6 +61,7 @@ class Stage:
     frame.
     ``library`` opens more to look at; without one there is only what is shown.
     ``subject`` are the names that were selected last, ``card`` is the scenario that is open.
+    ``frame_s`` is the wall-clock time of this frame, None where nothing is to move on the screen.
     ``is_new``: nothing has been tried yet of what the first screen offers.
     ``marked`` are the faults that are to be done together, by their statements.
     ``patience`` is that of the :class:`console.model.reader.EventReader`.
@@ -99,6 +100,7 @@ class Stage:
         self.marked: dict[str, Fault] = {}
         self.turn = 0
         self.is_new = True
+        self.frame_s: float | None = None
 
     @property
     def read_only(self) -> bool:

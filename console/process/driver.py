@@ -35,6 +35,12 @@ def watched(base: type[Driver], watchdog: Watchdog, quitting: Quitting) -> type[
                 with watchdog.writing():
                     super().write(data)
 
+        @property
+        def is_behind(self) -> bool:
+            """Whether text of earlier frames still waits for the terminal."""
+            writer = self._writer_thread
+            return writer is not None and not writer._queue.empty()
+
         def start_application_mode(self) -> None:
             """Take the terminal."""
             watchdog.tty.is_left = False

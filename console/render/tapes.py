@@ -7,11 +7,12 @@ marked, and records that the event under the time cursor cut off stand as crosse
 Instead of epochs the records' values can be shown, in the colours of their epochs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from console.model.motion import Vanishing
 from console.model.tape_window import (
     EPOCH_ROLES,
     Record,
@@ -48,7 +49,8 @@ class Drawing(Struct, frozen=True):
 
     ``value_of`` gives the value of a record id; without it a record is shown as its epoch.
     ``lag_of`` says how long ago a follower was last caught up, in words. ``cursor`` is a broker and
-    an offset; ``caches``: each replica's epoch cache stands under its tape.
+    an offset; ``caches``: each replica's epoch cache stands under its tape. ``gliding`` are high
+    watermarks on their way, ``vanishing`` truncated records, by broker.
     """
 
     glyphs: Glyphs
@@ -58,6 +60,19 @@ class Drawing(Struct, frozen=True):
     lag_of: Callable[[int], str] | None = None
     cursor: tuple[int, int] | None = None
     caches: bool = False
+    gliding: Mapping[int, int] = field(default_factory=dict)
+    vanishing: Mapping[int, Vanishing] = field(default_factory=dict)
+
+    def high_watermark(self, replica: ReplicaState) -> int:
+        """Where a replica's high watermark is drawn."""
+        return self.gliding.get(replica.broker, replica.high_watermark)
+
+    def end_of(self, partition: PartitionState) -> int:
+        """The end of what is drawn although it was truncated; 0: nothing is."""
+        brokers = partition.replica_states
+        cut = (cut_by(self.event, partition.name, broker).stop for broker in brokers)
+        vanishing = (self.vanishing[broker].end for broker in self.vanishing if broker in brokers)
+        return max((*cut, *vanishing), default=0)
 
     def text_of(self, record: Record) -> str:
         """The text of a record's cell."""
@@ -105,7 +120,8 @@ def fitted(
     partition: PartitionState, room: int, drawing: Drawing
 ) -> tuple[Window, dict[int, set[int]]]:
     """The window and the differences in it, with a column for marks only if there are any."""
-    window = window_of(partition, room, drawing.pan)
+    until = drawing.end_of(partition)
+    window = window_of(partition, room, drawing.pan, until=until)
     text = 0
     if drawing.value_of is not None:
         shown = [
@@ -118,7 +134,8 @@ def fitted(
     original = records_in(leader, window) if leader is not None else {}
     foreign = foreign_offsets(partition, window, original)
     marks = any(foreign.values())
-    return window_of(partition, room, drawing.pan, marks=marks, text=text), foreign
+    window = window_of(partition, room, drawing.pan, marks=marks, text=text, until=until)
+    return window, foreign
 
 
 def tape_order(partition: PartitionState) -> list[int]:
@@ -177,12 +194,15 @@ def tape(
     glyphs = drawing.glyphs
     records = records_in(replica, window)
     gone = cut_by(drawing.event, tp, replica.broker)
+    vanishing = drawing.vanishing.get(replica.broker)
     width = window.cell - 1 - window.marks
     spans: list[Span] = []
     for offset in window.offsets:
-        spans.append(boundary(offset, replica, leader, glyphs))
+        spans.append(boundary(offset, replica, leader, drawing))
         record = records.get(offset)
-        if record is None:
+        if record is None and vanishing is not None and offset < vanishing.end:
+            spans.append(truncated(offset, vanishing, width, drawing))
+        elif record is None:
             here = drawing.cursor == (replica.broker, offset)
             spans.append(no_record(offset, replica, width, glyphs, gone=gone, here=here))
         else:
@@ -190,30 +210,39 @@ def tape(
         if window.marks:
             differs = offset in foreign
             spans.append(Span(glyphs.different if differs else " ", "diverged" if differs else ""))
-    return [*spans, boundary(window.end, replica, leader, glyphs)]
+    return [*spans, boundary(window.end, replica, leader, drawing)]
 
 
 def boundary(
-    offset: int, replica: ReplicaState, leader: ReplicaState | None, glyphs: Glyphs
+    offset: int, replica: ReplicaState, leader: ReplicaState | None, drawing: Drawing
 ) -> Span:
     """The column before an offset: the replica's own HW, the leader's, or nothing."""
-    if offset == replica.high_watermark:
-        return Span(glyphs.high_watermark, "hw")
-    if leader is not None and offset == leader.high_watermark:
-        return Span(glyphs.leader_high_watermark, "hw-leader")
+    if offset == drawing.high_watermark(replica):
+        return Span(drawing.glyphs.high_watermark, "hw")
+    if leader is not None and offset == drawing.high_watermark(leader):
+        return Span(drawing.glyphs.leader_high_watermark, "hw-leader")
     return Span(" ")
 
 
 def cell(offset: int, record: Record, replica: ReplicaState, width: int, drawing: Drawing) -> Span:
     """One record; dimmed while the replica does not know it as committed."""
-    state = "epoch" if offset < replica.high_watermark else "pending"
+    state = "epoch" if offset < drawing.high_watermark(replica) else "pending"
     if drawing.cursor == (replica.broker, offset):
         state = "cursor"
-    more = drawing.glyphs.more
-    shown = fit(
-        fit_middle(drawing.text_of(record), width, more, tail=VALUE_TAIL), width, right=True
-    )
-    return Span(shown, f"{state}{max(0, record[0]) % EPOCH_ROLES}")
+    return Span(_fitted(record, width, drawing), f"{state}{max(0, record[0]) % EPOCH_ROLES}")
+
+
+def _fitted(record: Record, width: int, drawing: Drawing) -> str:
+    more, text = drawing.glyphs.more, drawing.text_of(record)
+    return fit(fit_middle(text, width, more, tail=VALUE_TAIL), width, right=True)
+
+
+def truncated(offset: int, vanishing: Vanishing, width: int, drawing: Drawing) -> Span:
+    """A record that is being truncated: as it was, until its turn to vanish comes."""
+    record = vanishing.records.get(offset)
+    if record is None or offset >= vanishing.until:
+        return Span(drawing.glyphs.truncated.rjust(width), "error")
+    return Span(_fitted(record, width, drawing), "error")
 
 
 def no_record(

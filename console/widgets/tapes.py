@@ -3,6 +3,7 @@
 from msgspec import structs
 from textual import events
 
+from console.model.motion import Motion
 from console.model.records import record_at
 from console.model.tape_window import pan_to
 from console.model.workspace import Stage
@@ -42,6 +43,7 @@ class TapeView(TextView):
         self.broker: int | None = None
         self.at: int | None = None
         self._drawn = Drawing(stage.glyphs)
+        self.motion = Motion()
 
     @property
     def partition(self) -> PartitionState | None:
@@ -95,6 +97,8 @@ class TapeView(TextView):
             lag_us = caught_up_age(stage, partition, follower)
             return "now" if lag_us == 0 else age(lag_us)
 
+        now_s = stage.frame_s
+        self.motion.follow(partition, stage.source.seq, now_s, is_step=stage.pacer.paused)
         drawing = Drawing(
             glyphs=stage.glyphs,
             event=stage.reader.get(stage.source.seq),
@@ -102,6 +106,8 @@ class TapeView(TextView):
             lag_of=lag_of,
             cursor=self.place() if self.has_focus else None,
             caches=True,
+            gliding=self.motion.high_watermarks(now_s),
+            vanishing=self.motion.vanishing(now_s),
         )
         self._drawn = drawing = structs.replace(drawing, pan=self._pan(partition, drawing))
         rows: list[Line] = tape_lines(partition, width, drawing)
@@ -109,6 +115,10 @@ class TapeView(TextView):
         if self.styles.height is None or self.styles.height.value != len(rows):
             self.styles.height = len(rows)
         self.show([cut(row, width, stage.glyphs.more) for row in rows])
+
+    def is_busy(self) -> bool:
+        """Whether something on the tapes is still moving."""
+        return self.motion.is_moving
 
     def _pan(self, partition: PartitionState, drawing: Drawing) -> int:
         """How far the window must be from the end to show the cursor.

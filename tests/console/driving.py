@@ -16,6 +16,7 @@ from textual.screen import Screen
 
 from console.app import TidegaugeApp
 from console.model.library import Library
+from console.model.settings import Configuration
 from console.screens.base import ConsoleScreen
 from sessions.sources.source import Source
 from tests.console.clock import virtual_time
@@ -37,6 +38,11 @@ class PatientApp(TidegaugeApp):
     NOTIFICATION_TIMEOUT = 600
     drawn = 0
     """How often something was drawn."""
+    moves = False
+    """Whether high watermarks glide: what most tests read is where they come to rest."""
+
+    def _animates(self) -> bool:
+        return self.moves and super()._animates()
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         self.drawn += 1
@@ -145,10 +151,13 @@ async def console(
     complete: Sequence[str] = (),
     library: Library | None = None,
     sends: bool = False,
+    moves: bool = False,
+    configuration: Configuration | None = None,
 ) -> AsyncIterator[Console]:
     """A paused console on a source (a recorded failover if none is given), after some keys.
 
-    If it ``sends``, it paints by itself all that it would send to a terminal.
+    If it ``sends``, it paints by itself all that it would send to a terminal. If something
+    ``moves``, high watermarks glide.
     """
     source = ListSource(failover()) if source is None else source
     app = PatientApp(
@@ -157,7 +166,9 @@ async def console(
         paused=True,
         complete=lambda text: [entry for entry in complete if entry.startswith(text)],
         library=library,
+        configuration=configuration,
     )
+    app.moves = moves
     with virtual_time(), nullcontext() if sends else nothing_sent():
         async with app.run_test(size=size) as pilot:
             driven = Console(app, pilot, source)

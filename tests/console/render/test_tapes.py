@@ -1,3 +1,4 @@
+from console.model.motion import Vanishing
 from console.model.tape_window import Window
 from console.render.lines import Line, text_of, width_of
 from console.render.tapes import LABEL_WIDTH, Drawing, epoch_cache_line, legend, tape_lines
@@ -63,6 +64,19 @@ def test_what_an_event_truncated_is_shown_for_that_step() -> None:
     assert narrow(LEADER, short, event=cut)[2] == "  2 * follow OSR  0  0| x: x  ."
     elsewhere = LogTruncated(9, 0, 0, "t-1", 2, 2, 4, "truncate to HW")
     assert "x" not in narrow(LEADER, short, event=elsewhere)[2]
+
+
+def test_what_was_cut_off_beyond_the_longest_log_has_its_place() -> None:
+    cut = LogTruncated(9, 0, 0, "t-0", 2, 5, 7, "truncate to HW")
+    short = replica(2, 5, 2, [Run(0, 5, 0, 100)])
+    assert narrow(LEADER, short, event=cut)[2].endswith("x  x")
+
+
+def test_records_vanish_from_the_end_while_the_high_watermark_glides() -> None:
+    short = replica(2, 2, 2, [Run(0, 2, 0, 100)])
+    vanishing = Vanishing({2: (0, 102), 3: (0, 103)}, until=3, end=4)
+    drawing = Drawing(ASCII, gliding={2: 1}, vanishing={2: vanishing})
+    assert rows(tape_lines(partition(LEADER, short), 34, drawing))[2].endswith("0| 0  0: x  .")
 
 
 def test_a_crashed_replica_is_marked_in_words() -> None:

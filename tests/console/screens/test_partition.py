@@ -1,9 +1,13 @@
+from asyncio import sleep
+
 import pytest
 
+from console.model.pacer import FRAMES_PER_SECOND
+from console.model.settings import configuration
 from console.screens.events import EventScreen
 from console.screens.partition import PartitionScreen
 from emulator.events import RecordsAppended
-from tests.console.driving import LARGE, SMALL, console
+from tests.console.driving import LARGE, SMALL, Console, console
 from tests.console.fakes import ListSource, failover
 
 
@@ -32,6 +36,43 @@ async def test_stepping_moves_the_tapes_and_the_log_together() -> None:
         assert driven.source.seq > 97
         marked = [row for row in driven.lines() if row.startswith("▸")]
         assert len(marked) == 1
+
+
+TO_ORDERS_1 = ("2", "down", "down", "enter")
+
+
+async def places_of_the_high_watermark(driven: Console) -> list[int]:
+    """The columns in which the leader's high watermark stands, frame by frame, after a step."""
+    driven.source.seek_seq(88)
+    driven.app.paint()
+    places = []
+    for _ in range(12):
+        (row,) = [row for row in driven.lines() if row.startswith("  2 ● leader")]
+        places.append(row.index("┃"))
+        await sleep(0.1)
+    return list(dict.fromkeys(places))
+
+
+async def test_the_high_watermark_glides_in_a_step() -> None:
+    source = ListSource(failover(), at=87)
+    async with console(source, *TO_ORDERS_1, moves=True, sends=True) as driven:
+        places = await places_of_the_high_watermark(driven)
+        assert driven.source.seq == 88
+        assert len(places) > 3
+        assert places == sorted(places)
+        drawn = driven.app.drawn
+        await sleep(1)
+        assert driven.app.drawn == drawn, "nothing is drawn once it has arrived"
+
+
+@pytest.mark.parametrize("options", [{"animation": False}, {"fps": FRAMES_PER_SECOND - 1}])
+async def test_nothing_glides_if_that_is_off_or_frames_are_few(options: dict[str, object]) -> None:
+    source, settings = ListSource(failover(), at=87), configuration(options, environment={})
+    async with console(
+        source, *TO_ORDERS_1, moves=True, sends=True, configuration=settings
+    ) as driven:
+        places = await places_of_the_high_watermark(driven)
+        assert len(places) <= 2, "where it was, and where it is"
 
 
 async def test_tab_shows_the_inspector_on_a_small_screen() -> None:
