@@ -66,8 +66,8 @@ def take_room(records: list[AnyRecord], more: list[AnyRecord]) -> None:
     if len(more) > room:
         raise ApiException(
             "UNKNOWN_SERVER_ERROR",
-            f"One request may write {MAX_RECORDS_PER_BATCH} records; {len(more) - room} more were"
-            " left out, but not those before.",
+            f"One request may write {MAX_RECORDS_PER_BATCH} records; those beyond were left out,"
+            " but not those before.",
         )
 
 

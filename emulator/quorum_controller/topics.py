@@ -133,7 +133,8 @@ def create_partitions(
         try:
             partitions += max(0, topic.count)
             _check_room(context, partitions)
-            take_room(records, _create_partitions(context, topic, random_below))
+            room = MAX_RECORDS_PER_BATCH - len(records)
+            take_room(records, _create_partitions(context, topic, room, random_below))
         except ApiException as refused:
             response[topic.name] = refused.as_error()
         else:
@@ -272,8 +273,9 @@ def usable_brokers(context: Context) -> list[UsableBroker]:
 
 
 def _create_partitions(
-    context: Context, addition: CreatePartitionsTopic, random_below: RandomBelow
+    context: Context, addition: CreatePartitionsTopic, room: int, random_below: RandomBelow
 ) -> list[AnyRecord]:
+    """Return the records of the partitions: one more than there is room for if there are more."""
     topic = context.topic(addition.name)
     existing = len(topic.partitions)
     additional = addition.count - existing
@@ -284,7 +286,8 @@ def _create_partitions(
         )
     replication_factor = len(topic.partitions[0].replicas)
     if addition.assignments is None:
-        assignments = place(usable_brokers(context), additional, replication_factor, random_below)
+        count = min(additional, room + 1)
+        assignments = place(usable_brokers(context), count, replication_factor, random_below)
     else:
         if len(addition.assignments) != additional:
             raise _bad_assignment(

@@ -237,10 +237,13 @@ def _run(
         if comparer.difference is not None:
             return runner
         runner.submit(statement)
-    outcome = session.outcome
+    outcome, last_seq = session.outcome, session.last_seq
     if outcome is not None:
         _return_to(runner, outcome.time_us, outcome.steps, comparer)
-    while cluster.sequence < session.last_seq and comparer.difference is None:
+        last_seq = min(last_seq, outcome.events)
+    if last_seq < session.first_seq:
+        return runner  # no event can be read
+    while cluster.sequence < last_seq and comparer.difference is None:
         if runner.advance(budget=1) is Advance.IDLE:
             break
     return runner

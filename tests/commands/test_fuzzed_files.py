@@ -17,11 +17,12 @@ ATTEMPTS = {
         "0/1081",
         "0/1178",
         "0/1520",
+        "73/1440",
         "second/1325",
         "second/1944",
     ],
     "control": [f"0/{number}" for number in range(935)],
-    "wire": [*(f"0/{number}" for number in range(400)), "a/244", "a/342", "a/1840"],
+    "wire": [*(f"0/{number}" for number in range(400)), "a/244", "a/342", "a/1840", "71/12746"],
     "long_requests": [*(f"0/{number}" for number in range(15)), "0/42"],
     "scripts": [*(f"0/{number}" for number in range(20)), "0/203"],
 }

@@ -92,6 +92,8 @@ class MetadataPublisher:
         changes = delta.local_changes(self.context.id)
         for key, change in changes.deletes.items():
             self._delete(key, change)
+        if changes.deletes:
+            self._arm_folders()
         for key, change in changes.leaders.items():
             self._lead(key, change)
         self._follow_all(changes.followers)
@@ -267,7 +269,6 @@ class MetadataPublisher:
         name = f"{tp}.{mark}"
         self.state.folders.setdefault(name, []).append(gone_us)
         self.context.emit(events.ReplicaFolderMoved, self.context.id, name, True)
-        self._arm_folders()
 
     def _arm_folders(self) -> None:
         due = [gone_us for times in self.state.folders.values() for gone_us in times if gone_us]
