@@ -33,6 +33,8 @@ GONE: Final = -1
 NOBODY: Final = -1
 """The controller while there is none, and the leader of a partition that has none."""
 
+MOVING_ENDS: Final = (events.RecordsAppended, events.HighWatermarkChanged, events.LogTruncated)
+"""The events that change how far a log's end is from its high watermark."""
 RATES: Final = ("acknowledged", "consumed", "latency", "elected", "isr", "truncated", "lost")
 """What is known of every second: records and events, but for ``latency``.
 
@@ -92,6 +94,11 @@ class Rate:
         known = self._seconds.get(second)
         self._seconds[second] = figure if known is None else self._join((known, figure))
 
+    def between(self, begin_us: int, end_us: int) -> int:
+        """The figure from a time on and before another."""
+        first, last = bisect_left(self._times, begin_us), bisect_left(self._times, end_us)
+        return self._join((0, *self._figures[first:last]))
+
     def of(self, second: int, now_us: int) -> int:
         """The figure of a second; of the one in which it is ``now_us``, up to there."""
         if second != now_us // US_PER_SECOND:
@@ -106,7 +113,8 @@ class Timeline:
     ``partitions`` are severities (ranks of :mod:`console.model.severity`, without the one that
     depends on the time), ``topics`` the worst of each topic's, ``leaders`` the partitions' leaders,
     ``brokers`` the states of processes (KRaft's controllers among them), ``rates`` what happened
-    how often, by :data:`RATES`; ``losses`` are the records that were ever lost.
+    how often, by :data:`RATES`; ``losses`` are the records that were ever lost. ``lag`` is the most
+    records that any partition's leader has above its high watermark, with the partition.
     """
 
     def __init__(self, source: Source) -> None:
@@ -117,6 +125,8 @@ class Timeline:
         self.brokers: defaultdict[int, Track] = defaultdict(Track)
         self.controller = Track()
         self.losses = Losses()
+        self.lag = Track()
+        self._lags: dict[str, int] = {}
         self.rates = {name: Rate(max if name == "latency" else sum) for name in RATES}
         self._ranks: dict[str, int] = {}
         self._ranks_of: defaultdict[str, Counter[int]] = defaultdict(Counter)
@@ -171,6 +181,8 @@ class Timeline:
                 if (take := self._takes.get(type(event))) is not None:
                     take(event)  # before the view applies it: some handlers count what changes
                 view.apply(event)
+                if isinstance(event, MOVING_ENDS):
+                    self._note_lag(event.tp, event.time_us)
                 controller = controller_of(view.state)
                 self.controller.put(event.time_us, NOBODY if controller is None else controller)
             if not found:
@@ -203,6 +215,20 @@ class Timeline:
         self.leaders[name].put(time_us, leader)
 
     # ---- rates
+
+    def _note_lag(self, tp: str, time_us: int) -> None:
+        """Keep the worst lag; a partition without a leader keeps what it had."""
+        partition = None if self._view is None else self._view.partitions.get(tp)
+        leader = None if partition is None else partition.leader_replica
+        if leader is None:
+            return
+        lag = leader.log_end_offset - leader.high_watermark
+        if lag > 0:
+            self._lags[tp] = lag
+        elif self._lags.pop(tp, None) is None:
+            return
+        worst = max(self._lags, key=self._lags.__getitem__, default="")
+        self.lag.put(time_us, (self._lags.get(worst, 0), worst))
 
     def _add(self, name: str, event: Event, count: int) -> None:
         if count:

@@ -9,6 +9,7 @@ from console.model.links import Link
 from console.model.severity import HEALTHY
 from console.model.timeline import GONE, NOBODY, Track
 from console.model.workspace import Stage
+from console.render.graph import graph, rounded_up
 from console.render.lines import Line, Span, cells, cut, fit, line
 from console.render.rows import Row
 from console.render.state_words import STATE_WORDS, glyph_of
@@ -20,6 +21,11 @@ from sessions.text import US_PER_SECOND, age, clean, number, short_clock
 LABEL_WIDTH: Final = 20
 FIGURE_WIDTH: Final = 9
 GAP: Final = "  "
+HALF_US: Final = US_PER_SECOND // 2
+GRAPHS: Final = 2
+"""Throughput and lag."""
+GRAPH_HEIGHT_MIN: Final = 2
+GRAPH_HEIGHT_MAX: Final = 5
 SIGNS_WIDTH_MAX: Final = 24
 SECONDS_MAX: Final = 120
 SECONDS_MIN: Final = 10
@@ -81,8 +87,14 @@ class Strips:
         return len(self.topics) + len(self.brokers) + len(self.per_second) + len(IN_SIGHT) + others
 
     def rows(self, shown: Sequence[str], height: int) -> list[Row]:
-        """The topics that are ``shown`` and the rest, as far as there is room."""
+        """The topics that are ``shown`` and the rest, as far as there is room.
+
+        Lines that are left are shared by the graphs.
+        """
         self._lay_out(is_full=self.height <= height)
+        least = self.height if self.is_full else self.least_height
+        spare = 0 if self.stage.view.state.is_observed else height - least + 1
+        self.graph_height = min(GRAPH_HEIGHT_MAX, spare // GRAPHS)
         rows = [Row(self._line("", "now", self._axis(), role="title"))]
         for topic in shown:
             rows += self._topic(topic)
@@ -237,8 +249,11 @@ class Strips:
         if self.stage.view.state.is_observed:
             return []  # clients are told of none of this
         rows = []
-        for name, label, role in self.per_second:
+        has_graphs = self.graph_height >= GRAPH_HEIGHT_MIN
+        for name, label, role in self.per_second[has_graphs:]:
             rows.append(self._rate(name, label, role, number(self._rate_at(name, -2))))
+        if has_graphs:
+            rows = [*self._throughput(), *self._lag(), *rows]
         latencies = [self._rate_at("latency", at) for at in range(-1, -len(self.seconds) - 1, -1)]
         slowest = next((latency for latency in latencies if latency), None)
         rows.append(self._rate("latency", "slowest ack", "primary", age(slowest)))
@@ -246,6 +261,54 @@ class Strips:
             total = sum(self._rate_at(name, at) for at in range(len(self.seconds)))
             rows.append(self._rate(name, label, role, number(total)))
         return rows
+
+    def _throughput(self) -> list[Row]:
+        """Acknowledged records per second, each half second as if it were a whole one."""
+        rate = self.stage.timeline.rates["acknowledged"]
+        values: list[int | None] = []
+        for second in self.seconds:
+            begin_us = second * US_PER_SECOND
+            for half_us in (begin_us, begin_us + HALF_US):
+                is_known = half_us >= 0 and half_us + HALF_US <= self.now_us
+                amount = rate.between(half_us, half_us + HALF_US)
+                values.append(amount * 2 if is_known else None)
+        figure = number(self._rate_at("acknowledged", -2))
+        return self._graph("acknowledged/s", figure, values, "ok", None, "acknowledged")
+
+    def _lag(self) -> list[Row]:
+        """The most records that any partition has above its high watermark."""
+        track = self.stage.timeline.lag
+        values: list[int | None] = []
+        for second in self.seconds:
+            for half_us in (second * US_PER_SECOND, second * US_PER_SECOND + HALF_US):
+                end_us = min(half_us + HALF_US - 1, self.now_us)
+                held = track.during(half_us, end_us) if 0 <= half_us <= self.now_us else []
+                values.append(max((lag for lag, _ in held), default=None))
+        lag, worst = track.at(self.now_us) or (0, "")
+        label = f"lag, worst {clean(worst)}" if worst else "lag, worst"
+        link = Link("partition", worst) if worst else None
+        return self._graph(label, number(lag), values, "warning", link, "lag")
+
+    def _graph(
+        self,
+        label: str,
+        figure: str,
+        values: Sequence[int | None],
+        role: str,
+        link: Link | None,
+        key: str,
+    ) -> list[Row]:
+        """A graph of two values a second, with its figure now and the ends of its scale."""
+        height = self.graph_height
+        top = rounded_up(max((value or 0 for value in values), default=0))
+        drawn = graph(values, height, self.stage.glyphs.ramp, top)
+        heads = [(label, f"max {number(top)}"), ("", f"now {figure}"), *[("", "")] * (height - 2)]
+        if height > GRAPH_HEIGHT_MIN:
+            heads[-1] = ("", "0")
+        return [
+            Row(self._line(*heads[at], [Span(row, role)]), link, key=(key, at))
+            for at, row in enumerate(drawn)
+        ]
 
     def _rate_at(self, name: str, at: int) -> int:
         return self.stage.timeline.rates[name].of(self.seconds[at], self.now_us)

@@ -31,6 +31,8 @@ UPPER_HEIGHT = 13
 HEADING_MARGIN = len("── health ──  ")
 """The columns of a heading around what it says of health."""
 FAULTS_HEIGHT_MIN = 7
+GRAPHS_HEIGHT = 9
+"""The lines that graphs take where there is room, beyond the strip in whose place one is."""
 NO_TOPICS = ("There are no topics.", ": topic create T --partitions 3 --replication-factor 3")
 AUDITED = (
     ("lost", Link("lost", "")),
@@ -109,7 +111,8 @@ class OverviewScreen(ConsoleScreen):
         strips = Strips(self.stage, topics, view.columns - MARK_WIDTH)
         if self.has_class("-tall"):
             room = self.query_one("#body").size.height - UPPER_HEIGHT - FAULTS_HEIGHT_MIN
-            wanted = strips.height if strips.height < room else strips.least_height
+            is_full = strips.height < room
+            wanted = strips.height + GRAPHS_HEIGHT if is_full else strips.least_height
             pane.styles.height = 1 + max(1, min(wanted, room - 1))
         behind = f"read {timeline.share_read:.0%}" if timeline.is_behind else ""
         pane.entitle("over time", [plural(len(topics), "topic"), "one column per second", behind])

@@ -10,15 +10,21 @@ import os
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 PLAIN_LOCALES: Final = ("C", "POSIX")
 """Locales of ASCII."""
+PLAIN_TERMINALS: Final = ("linux",)
+"""Terminals, by ``TERM``, whose fonts have no braille."""
 COERCED: Final = "C.UTF-8"
 """What Python puts into LC_CTYPE in place of those (PEP 538)."""
 
 
 class Glyphs(Struct, frozen=True):
-    """One set of characters, one column wide (only ``because`` and ``pause`` may take two)."""
+    """One set of characters, one column wide (only ``because`` and ``pause`` may take two).
+
+    ``sparks`` are the bars of a line, ``ramp`` those of a graph, empty where it has braille.
+    """
 
     name: str
     offline: str
@@ -61,6 +67,7 @@ class Glyphs(Struct, frozen=True):
     up: str
     down: str
     sparks: str
+    ramp: str
 
 
 UNICODE = Glyphs(
@@ -105,7 +112,10 @@ UNICODE = Glyphs(
     up="●",
     down="○",
     sparks="▁▂▃▄▅▆▇█",
+    ramp="",
 )
+BLOCKS = replace(UNICODE, ramp=" ▁▂▃▄▅▆▇█")
+"""For terminals whose font has no braille."""
 
 ASCII = Glyphs(
     name="ascii",
@@ -149,12 +159,15 @@ ASCII = Glyphs(
     up="*",
     down="o",
     sparks="_.,-~=+#",
+    ramp=" .:#",
 )
 
 
 def choose(*, ascii_only: bool) -> Glyphs:
     """The set to draw with: ASCII when asked for, or when the locale cannot say the other one."""
-    return ASCII if ascii_only or not _locale_is_utf8() else UNICODE
+    if ascii_only or not _locale_is_utf8():
+        return ASCII
+    return BLOCKS if os.environ.get("TERM") in PLAIN_TERMINALS else UNICODE
 
 
 def _locale_is_utf8() -> bool:

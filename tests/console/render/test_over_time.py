@@ -12,15 +12,15 @@ from tests.console.fakes import ListSource, failover
 WIDTH = 60
 
 
-def rows_at(seq: int | None = None, height: int = 40, width: int = WIDTH) -> list[Row]:
+def rows_at(seq: int | None = None, height: int = 0, width: int = WIDTH) -> list[Row]:
     stage = Stage(ListSource(failover(), at=seq), glyphs=ASCII)
     stage.follow()
     stage.timeline.read_on(60_000)
     topics = Topics()
     topics.follow(stage, ())
     strips = Strips(stage, topics.severities, width)
-    assert strips.height == len(strips.rows(list(topics.severities), 40))
-    return strips.rows(list(topics.severities), height)
+    assert strips.height == len(strips.rows(list(topics.severities), strips.height))
+    return strips.rows(list(topics.severities), height or strips.height)
 
 
 def texts(rows: list[Row]) -> dict[str, str]:
@@ -62,3 +62,13 @@ def test_rows_lead_to_what_they_are_of() -> None:
 @pytest.mark.parametrize("width", [45, 60, 120, 200])
 def test_rows_fit_their_pane(width: int) -> None:
     assert all(width_of(row.line) <= width for row in rows_at(width=width))
+
+
+def test_lines_that_are_left_are_graphs_with_scales() -> None:
+    rows = [text_of(row.line) for row in rows_at(height=26, width=80)]
+    at = next(i for i, row in enumerate(rows) if row.startswith(" acknowledged/s"))
+    assert rows[at].split()[1:3] == ["max", "200"]
+    assert rows[at + 1].split()[:2] == ["now", "0"]
+    assert rows[at + 3].split()[0] == "0"
+    assert rows[at + 4].startswith(" lag, worst")
+    assert len(rows) <= 26

@@ -4,9 +4,9 @@ import pytest
 from msgspec import structs
 
 from console.render.lines import cells
-from console.styles.glyphs import ASCII, UNICODE, Glyphs, choose
+from console.styles.glyphs import ASCII, BLOCKS, UNICODE, Glyphs, choose
 
-SEVERAL_COLUMNS = {"name", "because", "pause", "sparks"}
+SEVERAL_COLUMNS = {"name", "because", "pause", "sparks", "ramp"}
 
 
 @pytest.mark.parametrize("chosen", [UNICODE, ASCII])
@@ -61,4 +61,16 @@ def test_the_locale_c_stays_plain_although_python_changes_it(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(locale, "getencoding", lambda: "UTF-8")
+    assert choose(ascii_only=False) is chosen
+
+
+@pytest.mark.parametrize(("terminal", "chosen"), [("linux", BLOCKS), ("xterm-256color", UNICODE)])
+def test_a_terminal_without_braille_takes_blocks(
+    monkeypatch: pytest.MonkeyPatch, terminal: str, chosen: Glyphs
+) -> None:
+    for name in ("LC_ALL", "LC_CTYPE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", "en_US.UTF-8")
+    monkeypatch.setattr(locale, "getencoding", lambda: "UTF-8")
+    monkeypatch.setenv("TERM", terminal)
     assert choose(ascii_only=False) is chosen
