@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from operator import attrgetter
 from typing import Final
 
-from emulator.events import Event, MessageSent
+from emulator.events import Event, MessageSent, MetadataRecordCommitted
 from sessions.format.allowance import Allowance, StillReadingError
 from sessions.format.codec import BlockError
 from sessions.format.errors import (
@@ -20,13 +20,15 @@ from sessions.format.file import Chunk, SessionFile
 from sessions.garbage_collection import collector_paused
 from sessions.model.batches import batch_in
 from sessions.model.handlers.clients import NAMING, batch_of
-from sessions.model.states import Batch
+from sessions.model.states import Batch, CommittedRecord
 from sessions.model.touches import objects_of
 
 CACHED_WEIGHT_MAX: Final = 1 << 16
 """Size of the cache of decoded events, counted in events of about 180 bytes each."""
 EVENT_BYTES: Final = 512
 """What an event is estimated at before it is decoded, with room for its texts."""
+
+COMMITTED: Final = frozenset({MetadataRecordCommitted})
 
 _FIRST_SEQ: Final = attrgetter("first_seq")
 _FIRST_US: Final = attrgetter("first_us")
@@ -219,6 +221,28 @@ class Chunks:
             frame = self.session.beginning()
             self._early = (first, [] if frame is None else frame.state.batches)
         return self._early[1]
+
+    def records(self, first: int, last: int, count: int) -> list[CommittedRecord]:
+        """Return the metadata records that the events ``first`` to ``last`` commit.
+
+        Raises:
+            SessionError: they cannot be read, or are not ``count`` records.
+        """
+        records: list[CommittedRecord] = []
+        chunks = self._refreshed().chunks
+        for place in chunks[bisect_left(chunks, first, key=_LAST_SEQ) :]:
+            if place.first_seq > last:
+                break
+            unpacked = self.session.unpacked(place, COMMITTED)
+            for column in unpacked.columns:
+                begin, end = (
+                    bisect_left(column.places, seq - place.first_seq) for seq in (first, last + 1)
+                )
+                fields = (field[begin:end] for field in column.fields)
+                records += map(CommittedRecord, *fields)
+        if len(records) != count:
+            raise SessionDamagedError(f"{self.session.path} is damaged: it lacks metadata records.")
+        return records
 
     # ---- by object
 

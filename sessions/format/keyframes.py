@@ -11,19 +11,15 @@ from typing import Final
 
 import msgspec
 
-from emulator.simulation.packed_list import as_list, same_start
+from emulator.simulation.packed_list import same_start
 from sessions.decoding import STRUCT_BYTES, DecodingError, decode_msgpack, memory_of_msgpack
 from sessions.format import codec, limits
 from sessions.model.changes import Changes
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Snapshot
-from sessions.model.states import (
-    Batch,
-    LongMetadataLog,
-    PartitionState,
-    QuorumState,
-    ViewState,
-)
+from sessions.model.handlers.quorum import ELECTION, elected
+from sessions.model.long_metadata_log import LongMetadataLog, Piece, plain_list
+from sessions.model.states import Batch, PartitionState, QuorumState, ViewState
 
 
 class Keyframe(msgspec.Struct, array_like=True):
@@ -33,7 +29,8 @@ class Keyframe(msgspec.Struct, array_like=True):
     ``kept`` is the number of runs that the log of a replica (``orders-0@2``) still has of its
     earlier ones; ``log`` in ``state`` has those that follow. ``gone_partitions`` and
     ``gone_znodes`` were deleted. ``kept_records`` is the number of records that the metadata log
-    still has of its earlier ones; the log in ``state`` has those that follow.
+    still has of its earlier ones; the log in ``state`` has those that follow. Of a long log it has
+    none: ``pieces`` say in which events its records are, from those that the base knows on.
     """
 
     base_seq: int
@@ -42,6 +39,7 @@ class Keyframe(msgspec.Struct, array_like=True):
     gone_partitions: list[str]
     gone_znodes: list[str]
     kept_records: int = 0
+    pieces: list[Piece] = []
 
     @property
     def seq(self) -> int:
@@ -87,6 +85,12 @@ def take(view: ClusterView, base: Snapshot, snapshot: Snapshot) -> Keyframe:
 def _take_log(frame: Keyframe, base: QuorumState | None) -> None:
     """Leave out the records of the metadata log that the base has: it only grows."""
     quorum = frame.state.quorum
+    if quorum is not None and (pieces := _pieces_of(quorum)):
+        known = len(_pieces_of(base)) if base is not None else 0
+        frame.pieces, frame.kept_records = pieces[known:], len(quorum.log)
+        frame.state.quorum = copy(quorum)
+        frame.state.quorum.log = []
+        return
     if quorum is None or base is None or not base.log or len(quorum.log) < len(base.log):
         return
     kept = len(base.log)
@@ -94,6 +98,14 @@ def _take_log(frame: Keyframe, base: QuorumState | None) -> None:
         frame.kept_records = kept
         frame.state.quorum = copy(quorum)
         frame.state.quorum.log = quorum.log[kept:]
+
+
+def _pieces_of(quorum: QuorumState) -> list[Piece]:
+    """Where the records of a log are in the recording; empty: it has them itself."""
+    log = quorum.log
+    if isinstance(log, LongMetadataLog) and log.pieces and log.pieces[-1][1] == len(log):
+        return log.pieces
+    return []
 
 
 def _differences(
@@ -148,7 +160,7 @@ def _lay_on(view: ClusterView, frame: Keyframe) -> None:
     """Apply ``frame`` to a view's state, which must be at the keyframe that it is based on."""
     old, new = view.state, frame.state
     _join_logs(view, frame)
-    _join_metadata_logs(old.quorum, new.quorum, frame.kept_records)
+    _join_metadata_logs(old.quorum, frame)
     for name in _WHOLE:
         setattr(old, name, getattr(new, name))
     for tp in frame.gone_partitions:
@@ -175,13 +187,23 @@ def _join_logs(view: ClusterView, frame: Keyframe) -> None:
         new.log = log
 
 
-def _join_metadata_logs(old: QuorumState | None, new: QuorumState | None, kept: int) -> None:
+def _join_metadata_logs(old: QuorumState | None, frame: Keyframe) -> None:
     """Append the frame's records to the kept ones, which a snapshot may share."""
-    if old is None or new is None or not kept:
+    new, kept = frame.state.quorum, frame.kept_records
+    if new is None:
         return
-    log = old.log.copy() if isinstance(old.log, LongMetadataLog) else list(old.log)
-    if kept < len(log):
-        del log[kept:]
+    if frame.pieces:
+        before = _pieces_of(old) if old is not None and frame.base_seq else []
+        new.log = LongMetadataLog.stored([*before, *frame.pieces])
+        return
+    if not new.led:  # older programs did not note who led
+        found = {
+            elected(record.data): record.epoch for record in new.log if record.kind == ELECTION
+        }
+        new.led = found if old is None else old.led | found
+    if old is None or not kept:
+        return
+    log = old.log.copy() if isinstance(old.log, LongMetadataLog) else old.log[:kept]
     log.extend(new.log)
     new.log = log
 
@@ -190,7 +212,7 @@ _BY_OBJECT: Final = {"partitions", "znodes", "producers", "consumers", "groups",
 _WHOLE: Final = tuple(name for name in ViewState.__struct_fields__ if name not in _BY_OBJECT)
 """The parts of a state that every keyframe contains in full."""
 
-_ENCODE: Final = msgspec.msgpack.Encoder(enc_hook=as_list).encode
+_ENCODE: Final = msgspec.msgpack.Encoder(enc_hook=plain_list).encode
 _KEYFRAMES: Final = msgspec.msgpack.Decoder(Keyframe)
 
 
@@ -226,5 +248,15 @@ def decode(data: bytes, room: Room | None = None) -> Keyframe:
         frame = decode_msgpack(raw, _KEYFRAMES, memory, room.left)
     except DecodingError as error:
         raise codec.BlockError(str(error)) from error
+    _require_places(frame)
     room.left -= memory
     return frame
+
+
+def _require_places(frame: Keyframe) -> None:
+    """Refuse pieces of a log that no recording has: each record is an event of its own."""
+    seq, count = frame.base_seq, 0
+    for last, total in frame.pieces:
+        if not seq < last <= frame.seq or not count < total <= last:
+            raise codec.BlockError("its metadata log is in no order")
+        seq, count = last, total

@@ -6,18 +6,18 @@ from typing import Final, Self
 import msgspec
 
 from emulator.events import Event
-from emulator.simulation.packed_list import as_list
 from sessions.model import copies
 from sessions.model.batches import batch_in
 from sessions.model.folding import Model, Snapshot
 from sessions.model.handlers.table import HANDLERS
 from sessions.model.health import BY_FLAG, BY_MILD_FLAG, STATUSES, Counts, writes_of
+from sessions.model.long_metadata_log import plain_list
 from sessions.model.states import Batch, PartitionState, ReplicaState, Run, ViewState, ZnodeState
 from sessions.model.waiting import config_of
 
 __all__ = ["STATUSES", "ClusterView", "Counts"]
 
-_ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=as_list)
+_ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=plain_list)
 _DECODER: Final = msgspec.msgpack.Decoder(ViewState)
 
 

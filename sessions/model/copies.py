@@ -178,6 +178,7 @@ def quorum(old: QuorumState) -> QuorumState:
         "snapshots",
         "log_starts",
         "silent_us",
+        "led",
     ):
         setattr(new, name, getattr(old, name).copy())
     return new

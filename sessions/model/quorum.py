@@ -6,7 +6,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from sessions.decoding import decode_object
 from sessions.model.metadata_image import Metadata
 from sessions.model.metadata_log import end_of
 from sessions.model.states import CommittedRecord, QuorumState, ViewState
@@ -93,16 +92,17 @@ def controller_end(quorum: QuorumState, member: int) -> int:
     known = max(quorum.fetched.get(member, -1), quorum.applied.get(member, -1))
     if known >= 0 and quorum.roles.get(member) == "follower":
         return known
-    return max(known, _end_as_leader(quorum.log, member))
+    return max(known, _end_as_leader(quorum, member))
 
 
-def _end_as_leader(log: Sequence[CommittedRecord], member: int) -> int:
+def _end_as_leader(quorum: QuorumState, member: int) -> int:
     """The end of the newest epoch that a controller led; -1 if it led none."""
-    for record in reversed(log):
-        if record.kind == "LeaderChange" and decode_object(record.data)["leaderId"] == member:
-            last = bisect_right(log, record.epoch, key=lambda other: other.epoch) - 1
-            return log[last].offset + 1
-    return -1
+    epoch, log = quorum.led.get(member), quorum.log
+    if epoch is None or not log:
+        return -1
+    if epoch == log[-1].epoch:
+        return log[-1].offset + 1
+    return log[bisect_right(log, epoch, key=lambda record: record.epoch) - 1].offset + 1
 
 
 def _behind(log: Sequence[CommittedRecord], end: int) -> int:

@@ -443,10 +443,6 @@ class CommittedRecord(Struct, frozen=True, array_like=True, gc=False):
     data: str
 
 
-class LongMetadataLog(PackedList[CommittedRecord], kind=CommittedRecord):
-    """The metadata log once it has very many records."""
-
-
 class QuorumState(Struct, array_like=True):
     """KRaft: the controllers and the metadata log.
 
@@ -458,7 +454,7 @@ class QuorumState(Struct, array_like=True):
     :class:`emulator.events.QuorumRoleChanged` names them. ``snapshots`` are the
     end offset and epoch of each host's snapshots of the log, the oldest first, ``log_starts`` the
     start of its log if it was truncated. ``silent_us`` is since when each controller's process that
-    does not run has not.
+    does not run has not. ``led`` is the last epoch that each controller led, by the log.
     """
 
     controllers: dict[int, str] = field(default_factory=dict)
@@ -473,6 +469,7 @@ class QuorumState(Struct, array_like=True):
     snapshots: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     log_starts: dict[int, int] = field(default_factory=dict)
     silent_us: dict[int, int] = field(default_factory=dict)
+    led: dict[int, int] = field(default_factory=dict)
 
 
 class ViewState(Struct, array_like=True):

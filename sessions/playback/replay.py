@@ -26,6 +26,7 @@ from sessions.format.limits import CHAIN_MAX
 from sessions.garbage_collection import collector_paused, spare_new_state
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Snapshot
+from sessions.model.long_metadata_log import LongMetadataLog
 
 SNAPSHOTS_MAX: Final = 8
 """How many states are kept in memory; they share what they have in common."""
@@ -184,8 +185,14 @@ class Replay:
             self._broken.update(keyframe.seq for keyframe in chain)
             return self._without(place.seq)
         view.older_batches = self.chunks.batch
+        self._read_long_log(view)
         self._keep(view.snapshot())
         return view
+
+    def _read_long_log(self, view: ClusterView) -> None:
+        quorum = view.state.quorum
+        if quorum is not None and isinstance(quorum.log, LongMetadataLog):
+            quorum.log.read_with(self.chunks.records)
 
     def _base_of(self, place: KeyframePlace) -> Snapshot | None:
         return EMPTY if place.base_seq == 0 else self._snapshots.get(place.base_seq)

@@ -27,6 +27,7 @@ from sessions.format.writer import LOG_PAGES_MAX, PackedChunk, SessionWriter
 from sessions.model.batches import OlderBatches, next_record
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Snapshot
+from sessions.model.long_metadata_log import LongMetadataLog, Piece
 from sessions.model.states import Batch, Bookmark
 from sessions.recording.keyframe_taker import KeyframeTaker
 
@@ -115,6 +116,8 @@ class Recorder:
         self._view = ClusterView() if begin is None else ClusterView.of(begin.snapshot)
         self._view.history = []
         self._folded = 0
+        self._pieces: list[Piece] = []
+        self._begins_late = begin is not None
         self._older: Older | None = None
         self.tail: list[Event] = []
         self.extent = Extent()
@@ -320,6 +323,7 @@ class Recorder:
         self._frames.note_chunk(len(self.tail), size)
         self._chunk_limit = adapted(self._chunk_limit, size)
         self._drop_tail()
+        self._note_records()
         if self._bound is not None:
             self._keep_bound(self._bound, size)
         if self._older is not None:
@@ -328,6 +332,17 @@ class Recorder:
         if frame is not None:
             self._frames.note_frame(self.writer.put_keyframe(frame))
         self.writer.commit()  # others may want to write bookmarks
+
+    def _note_records(self) -> None:
+        """Note where the records of the metadata log are in the file, which keeps all of them."""
+        quorum = self.view.state.quorum
+        if quorum is None or self._bound is not None or self._begins_late:
+            return
+        pieces, log = self._pieces, quorum.log
+        if len(log) > (pieces[-1][1] if pieces else 0):
+            pieces.append((self.view.seq, len(log)))
+        if isinstance(log, LongMetadataLog):
+            log.pieces = pieces
 
     def _keep_bound(self, bound: Bound, size: int) -> None:
         """After a chunk of ``size`` bytes: add a starting point, drop the beginning if needed."""

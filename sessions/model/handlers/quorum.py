@@ -3,10 +3,13 @@
 from typing import Final
 
 from emulator import events
+from sessions.decoding import decode_object
 from sessions.model.folding import Handlers, Model
-from sessions.model.states import CommittedRecord, LongMetadataLog, QuorumState
+from sessions.model.long_metadata_log import LongMetadataLog
+from sessions.model.states import CommittedRecord, QuorumState
 
 LONG_RECORDS: Final = 65_536
+ELECTION: Final = "LeaderChange"
 GONE: Final = ("stopped", "crashed")
 
 
@@ -60,8 +63,16 @@ def record_committed(model: Model, event: events.MetadataRecordCommitted) -> Non
             event.offset, event.epoch, event.batch, event.kind, event.version, event.data
         )
     )
+    if event.kind == ELECTION and event.data:
+        quorum.led[elected(event.data)] = event.epoch
     if len(log) == LONG_RECORDS and isinstance(log, list):
         quorum.log = LongMetadataLog(log)
+
+
+def elected(data: str) -> int:
+    """Return the controller that a LeaderChange record names; -1 if it names none."""
+    leader = decode_object(data).get("leaderId")
+    return leader if isinstance(leader, int) else -1
 
 
 def applied(model: Model, event: events.MetadataApplied) -> None:

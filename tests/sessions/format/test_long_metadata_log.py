@@ -1,13 +1,24 @@
-"""The metadata log of a real cluster has millions of records: each is in few keyframes."""
+"""The metadata log of a real cluster has millions of records: they are in events alone."""
+
+from pathlib import Path
 
 import pytest
 
 from emulator import events
 from emulator.events import Event
+from emulator.inputs.statements import CreateCluster
 from sessions.format import keyframes
+from sessions.format.chunks import Chunks
+from sessions.format.errors import SessionDamagedError
+from sessions.format.file import SessionFile
+from sessions.format.metadata import Origin
 from sessions.model.cluster_view import ClusterView
 from sessions.model.handlers import quorum
-from sessions.model.states import LongMetadataLog
+from sessions.model.long_metadata_log import LongMetadataLog
+from sessions.playback.replay import Replay
+from sessions.playback.trim import trim
+from sessions.recording import keyframe_taker, recorder
+from sessions.recording.recorder import Recorder
 
 
 def committed(first: int, count: int) -> list[Event]:
@@ -40,3 +51,97 @@ def test_a_keyframe_has_only_the_records_since_its_base(
     assert rebuilt.state.quorum is not None
     assert list(rebuilt.state.quorum.log) == list(second.state.quorum.log)
     assert len(first.state.quorum.log if first.state.quorum else []) == 10
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log is long, and so is a recording, from a few records on."""
+    monkeypatch.setattr(quorum, "LONG_RECORDS", 600)
+    monkeypatch.setattr(keyframe_taker, "KEYFRAME_EVENTS_MIN", 400)
+    monkeypatch.setattr(keyframe_taker, "KEYFRAME_EVENTS_MAX", 400)
+    monkeypatch.setattr(keyframe_taker, "CHAIN_MAX", 3)
+    monkeypatch.setattr(recorder, "CHUNK_EVENTS_MAX", 100)
+
+
+def recorded(path: Path, count: int) -> Path:
+    """A session of records; every third event is another one, and two controllers led."""
+    origin = Origin("s", "s", "4.1", 1, CreateCluster(version="4.1", mode="kraft"))
+    with Recorder(path, origin) as record:
+        for seq in range(1, count + 1):
+            if seq % 3:
+                elects = seq in (1, 700)
+                kind, data = (
+                    ("LeaderChange", f'{{"leaderId":{seq}}}') if elects else ("Topic", "{}")
+                )
+                epoch = 1 + (seq >= 700)
+                place = seq, epoch, seq
+                event = events.MetadataRecordCommitted(seq, seq, 0, *place, kind, 0, data)
+                record(event)
+            else:
+                record(events.MetadataApplied(seq, seq, 0, 2, seq))
+    return path
+
+
+@pytest.mark.usefixtures("short")
+def test_keyframes_say_in_which_events_the_records_are(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "s.tide.db", 6_000)
+    whole = ClusterView()
+    with SessionFile(path) as session:
+        whole.apply_all(session.all_events())
+        assert whole.state.quorum is not None
+        all_records = list(whole.state.quorum.log)
+        assert len(all_records) == 4_000
+        frames = [session.keyframe(place) for place in session.keyframes]
+        assert len(frames) > 10
+        for frame in frames[3:]:
+            assert frame is not None
+            assert frame.state.quorum is not None
+            assert frame.state.quorum.log == []
+        replay = Replay(Chunks(session))
+        for seq in (6_000, 3_210, 950, 5_555, 2_400, 10):
+            replay.seek_seq(seq)
+            state = replay.view.state.quorum
+            assert state is not None
+            expected = all_records[: sum(1 for number in range(1, seq + 1) if number % 3)]
+            log = state.log
+            assert len(log) == len(expected)
+            assert log[-7:] == expected[-7:]
+            assert log[len(log) // 2] == expected[len(log) // 2]
+            assert list(log) == expected
+            assert state.led == ({1: 1, 700: 2} if seq >= 700 else {1: 1})
+        with pytest.raises(IndexError):
+            replay.view.state.quorum.log[5_000]  # type: ignore[union-attr]
+
+
+@pytest.mark.usefixtures("short")
+def test_a_session_that_begins_later_has_the_records_itself(tmp_path: Path) -> None:
+    path, part = recorded(tmp_path / "s.tide.db", 6_000), tmp_path / "part.tide.db"
+    with SessionFile(path) as session:
+        trim(session, part, 3_000, 6_000)
+        whole = Replay(Chunks(session))
+        whole.seek_seq(5_000)
+        with SessionFile(part) as trimmed:
+            replay = Replay(Chunks(trimmed))
+            replay.seek_seq(5_000)
+            assert replay.view.state.quorum is not None
+            assert whole.view.state.quorum is not None
+            assert list(replay.view.state.quorum.log) == list(whole.view.state.quorum.log)
+
+
+@pytest.mark.usefixtures("short")
+def test_pieces_that_no_recording_has_are_refused(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "s.tide.db", 3_000)
+    with SessionFile(path) as session:
+        frame = session.keyframe(session.keyframes[-1])
+        assert frame is not None
+        with pytest.raises(SessionDamagedError, match="lacks metadata records"):
+            Chunks(session).records(1, 300, 1 << 40)
+        for pieces in (
+            [(frame.seq + 1, 5)],
+            [(5, 6)],
+            [(frame.seq, 5), (frame.seq, 6)],
+            [(-1, -2)],
+        ):
+            frame.pieces = pieces
+            with pytest.raises(keyframes.codec.BlockError):
+                keyframes.decode(keyframes.encode(frame))
