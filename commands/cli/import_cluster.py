@@ -6,13 +6,22 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Mode, Racks, ResourceSettings, argument, flag, option
+from commands.cli.options import (
+    Mode,
+    Racks,
+    ResourceSettings,
+    argument,
+    flag,
+    option,
+    place_at,
+)
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.output import streams
 
 if TYPE_CHECKING:
     from sessions.own_cluster.importing import Imported
+    from sessions.own_cluster.places import Place
 
 app = typer.Typer()
 
@@ -30,6 +39,7 @@ SHOWN_MAX: Final = 20
         "tidegauge import /var/lib/kafka/__cluster_metadata-0 --out prod.cluster.json.zst",
         "tidegauge import topics.txt --version 3.6 --mode kraft --set min.insync.replicas=2",
         "tidegauge import kafka://broker:9093 --command-config client.properties --out -",
+        "tidegauge import __cluster_metadata-0 --at 2026-11-23T19:05:07Z --out before.cluster.json",
         "tidegauge import --diff yesterday.cluster.json today.cluster.json",
     ),
 )
@@ -70,6 +80,15 @@ def import_cluster(
         ),
     ] = None,
     mode: Mode = None,
+    at: Annotated[
+        str | None,
+        option(
+            "--at",
+            metavar="OFFSET|TIME",
+            text="the cluster as it was there, by a history: 88, or 2026-11-23T19:05:07.079Z",
+            default="the end",
+        ),
+    ] = None,
     diff: Annotated[
         bool, flag("--diff", text="compare two sources, such as images, and print what changed")
     ] = False,
@@ -85,7 +104,9 @@ def import_cluster(
     id and rack; an image; kafka://HOST:PORT, a running cluster, to which only requests that read
     are sent. Several sources are merged. Standard error says what was read, what the
     sources contradict each other in and which of them wins, and what none of them says and is
-    therefore assumed. With --diff the exit status is 1 if there are differences.
+    therefore assumed. With --at, metadata logs and ZooKeeper's transaction logs are read up to
+    that place: the cluster just before an incident. With --diff the exit status is 1 if there are
+    differences.
     """
     if diff:
         return _compared(sources, command_config, as_json=as_json)
@@ -93,7 +114,8 @@ def import_cluster(
         raise CommandError(ExitCode.USAGE, "--json and --out - both print to standard output")
     if out not in (None, STDOUT):
         _require_free(out, replace=replace)
-    imported = imported_of(sources, racks or [], settings or [], version, mode, command_config)
+    by_hand = (racks or [], settings or [], version, mode)
+    imported = imported_of(sources, *by_hand, command_config, place_at(at))
     if not as_json:
         _tell(imported)
     if out is not None:
@@ -112,10 +134,12 @@ def imported_of(
     version: str | None,
     mode: str | None,
     command_config: str | None = None,
+    until: "Place | None" = None,
 ) -> "Imported":
     """Read and merge sources and what is given by hand.
 
-    ``command_config`` is a file of Kafka's client properties, for running clusters.
+    ``command_config`` is a file of Kafka's client properties, for running clusters. Histories are
+    read ``until`` a place, or to their end.
 
     Raises:
         CommandError: a source cannot be read.
@@ -126,6 +150,7 @@ def imported_of(
     from sessions.own_cluster.by_hand import image_of
     from sessions.own_cluster.client_properties import read_properties
     from sessions.own_cluster.importing import import_sources
+    from sessions.own_cluster.places import END
     from sessions.own_cluster.reading import SourceError
 
     by_hand = image_of(
@@ -136,7 +161,7 @@ def imported_of(
     )
     try:
         properties = None if command_config is None else read_properties(Path(command_config))
-        return import_sources(sources, by_hand, properties, streams.progress)
+        return import_sources(sources, by_hand, properties, streams.progress, until or END)
     except SourceError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
     finally:

@@ -19,6 +19,7 @@ from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
     from commands.runs.access import Access
+    from sessions.own_cluster.places import Place
 
 Parse = Callable[[str], Any]
 """Parses a word; raises :class:`~sessions.grammar.words.BadWord`."""
@@ -394,3 +395,19 @@ def warn_of_strangers(host: str) -> None:
 def named(variables: Sequence[values.Setting] | None) -> dict[str, str]:
     """Return the value of each ``${NAME}``; the last one given wins."""
     return {variable.name: variable.value for variable in variables or ()}
+
+
+def place_at(at: str | None) -> "Place | None":
+    """Return the place in a history that ``--at`` names.
+
+    Raises:
+        CommandError: it is neither an offset nor a time.
+    """
+    from sessions.own_cluster.places import place_of
+
+    if at is None:
+        return None
+    try:
+        return place_of(at)
+    except ValueError as error:
+        raise CommandError(ExitCode.USAGE, f"--at: {error}") from None

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import argument, flag, option, switch
+from commands.cli.options import argument, flag, option, place_at, switch
 from commands.exits import CommandError, ExitCode
 from commands.output import streams
 
 if TYPE_CHECKING:
+    from sessions.own_cluster.places import Place
     from sessions.postmortem.beside import Writing
     from sessions.postmortem.incident import Incident, Progress
-    from sessions.postmortem.places import Place
     from sessions.postmortem.what_if import Setting, WhatIf
 
 app = typer.Typer()
@@ -95,7 +95,7 @@ def postmortem(
     """
     write = None if report is None else _writer(Path(report))
     settings = _settings(changes or [])
-    incident = _examined(paths, _zone(zone), record, check, _place(at))
+    incident = _examined(paths, _zone(zone), record, check, place_at(at))
     comparisons = _without_and_with(paths, incident, settings)
     for note in incident.notes:
         streams.narrate(f"note: {note}")
@@ -150,17 +150,6 @@ def _zone(name: str | None) -> tzinfo:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         hint = nearest_hint(name, available_timezones())
         raise CommandError(ExitCode.USAGE, f"--tz: there is no time zone {name!r}{hint}") from None
-
-
-def _place(at: str | None) -> "Place | None":
-    from sessions.postmortem.places import place_of
-
-    if at is None:
-        return None
-    try:
-        return place_of(at)
-    except ValueError as error:
-        raise CommandError(ExitCode.USAGE, f"--at: {error}") from None
 
 
 def _settings(changes: list[str]) -> "list[Setting]":

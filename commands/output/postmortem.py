@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from sessions.own_cluster.places import time_text
 from sessions.postmortem.incident import Incident
-from sessions.postmortem.places import time_text
 from sessions.postmortem.report import amount, verdict
 from sessions.postmortem.what_if import WhatIf, basis, sentences
 from sessions.text import clean

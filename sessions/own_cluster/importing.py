@@ -15,7 +15,9 @@ from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 from sessions.format.schema import SUFFIX as SESSION_SUFFIX
 from sessions.own_cluster.content import Content, open_content
+from sessions.own_cluster.formats import metadata_log, zookeeper_log
 from sessions.own_cluster.merging import Contradiction, merge
+from sessions.own_cluster.places import END, Place
 from sessions.own_cluster.reading import Authority, FormatError, Reading, SourceError
 from sessions.own_cluster.recognition import EMPTY, read, read_folder
 from sessions.own_cluster.validation import validate
@@ -23,6 +25,8 @@ from sessions.own_cluster.wrong_files import ANYTHING
 from sessions.text import clean
 
 STDIN: Final = "-"
+HISTORIES: Final = (metadata_log.NAME, zookeeper_log.NAME)
+WANTED: Final = "wanted is a metadata log, or ZooKeeper's transaction logs"
 SCHEME: Final = "kafka://"
 
 
@@ -40,22 +44,27 @@ def import_sources(
     by_hand: ClusterImage | None = None,
     properties: Mapping[str, str] | None = None,
     tell: Callable[[str], object] = lambda _: None,
+    until: Place = END,
 ) -> Imported:
     """Read and merge sources; what is given by hand wins over all of them.
 
     ``properties`` are Kafka's client properties, for running clusters. ``tell`` is called with what
-    is being done, since large sources take a while.
+    is being done, since large sources take a while. ``until``: histories are read up to that place.
 
     Raises:
-        SourceError: a source cannot be read, or the release does not have the mode.
+        SourceError: a source cannot be read, the release does not have the mode, or no source is a
+            history of which a place is asked for.
     """
     readings = []
     for source in sources:
         tell(f"reading {source} ..")
-        readings.append(read_source(source, properties))
+        readings.append(read_source(source, properties, until))
     if all(reading.format == EMPTY for reading in readings):
         named = " and ".join(clean(reading.source) for reading in readings)
         raise SourceError(f"{named}: empty; wanted is {ANYTHING}")
+    if until != END and not any(reading.format in HISTORIES for reading in readings):
+        named = " and ".join(clean(reading.source) for reading in readings)
+        raise SourceError(f"{named}: no history, so it is of one moment; {WANTED}")
     if by_hand is not None and by_hand != ClusterImage():
         _require_topics(by_hand, readings)
         readings.append(Reading("the command line", "options", Authority.HAND, by_hand))
@@ -77,14 +86,18 @@ def _require_topics(by_hand: ClusterImage, readings: Sequence[Reading]) -> None:
             raise SourceError(f"no source has a topic {clean(topic.name)!r}{hint}")
 
 
-def read_source(source: str, properties: Mapping[str, str] | None = None) -> Reading:
+def read_source(
+    source: str, properties: Mapping[str, str] | None = None, until: Place = END
+) -> Reading:
     """Return what one source says: a file, ``kafka://..``, or ``-`` for standard input.
+
+    A history, such as a metadata log, is read up to a place.
 
     Raises:
         SourceError: it cannot be read.
     """
     if source == STDIN:
-        return read(Content("standard input", sys.stdin.buffer))
+        return read(Content("standard input", sys.stdin.buffer), until)
     if source.startswith(SCHEME):
         from sessions.own_cluster.running_cluster import read_running_cluster
 
@@ -96,11 +109,11 @@ def read_source(source: str, properties: Mapping[str, str] | None = None) -> Rea
         return reading
     path = Path(source)
     if path.is_dir():
-        return read_folder(path, source)
+        return read_folder(path, source, until)
     if path.name.endswith(SESSION_SUFFIX):
         return _of_session(path, source)
     with open_content(path, source) as content:
-        return read(content)
+        return read(content, until)
 
 
 def _of_session(path: Path, source: str) -> Reading:

@@ -1,5 +1,7 @@
 """Recognize what a source is by its content, and read it."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -24,13 +26,13 @@ from sessions.own_cluster.formats import (
     zookeeper_log,
     zookeeper_snapshot,
 )
+from sessions.own_cluster.places import END, Place
 from sessions.own_cluster.reading import Authority, FormatError, Reading, SourceError
 from sessions.own_cluster.validation import validate
 from sessions.own_cluster.wrong_files import refusal
 from sessions.own_cluster.zookeeper_history.reading import read_history
 from sessions.text import clean
 
-BINARIES: Final[tuple[ModuleType, ...]] = (zookeeper_snapshot, metadata_log)
 TEXTS: Final[tuple[ModuleType, ...]] = (
     cluster_image,
     zookeeper_dump,
@@ -49,8 +51,8 @@ TEXTS: Final[tuple[ModuleType, ...]] = (
 """The formats that are text, in the order in which they are tried."""
 
 
-def read(content: Content) -> Reading:
-    """Return what a source says.
+def read(content: Content, until: Place = END) -> Reading:
+    """Return what a source says; a history is read up to a place.
 
     Raises:
         SourceError: it is in no known format, or damaged.
@@ -58,21 +60,22 @@ def read(content: Content) -> Reading:
     if not content.head:
         return Reading(content.name, EMPTY, Authority.INTENT, ClusterImage(), (EMPTY_NOTE,))
     if content.path is not None and content.head.startswith(zookeeper_log.MAGIC):
-        reading = _history(content.path, content.name)
+        reading = _history(content.path, content.name, until)
         if reading is not None:
             return reading
-    for file_format in BINARIES:
-        if file_format.recognizes(content.head):
-            return _read(file_format, content)
+    if zookeeper_snapshot.recognizes(content.head):
+        return _read(zookeeper_snapshot.NAME, content, zookeeper_snapshot.read)
+    if metadata_log.recognizes(content.head):
+        return _read(metadata_log.NAME, content, partial(metadata_log.read, until=until))
     head = content.text_head
     for file_format in TEXTS:
         if file_format.recognizes(head):
-            return _read(file_format, content)
+            return _read(file_format.NAME, content, file_format.read)
     raise SourceError(refusal(content))
 
 
-def read_folder(folder: Path, name: str) -> Reading:
-    """Return what a folder says.
+def read_folder(folder: Path, name: str, until: Place = END) -> Reading:
+    """Return what a folder says; a history is read up to a place.
 
     Raises:
         SourceError: it is no folder of a known kind, or a file in it is damaged.
@@ -82,23 +85,23 @@ def read_folder(folder: Path, name: str) -> Reading:
         folder = nested
     try:
         if metadata_log.is_folder(folder):
-            reading = metadata_log.read_folder(folder, name)
+            reading = metadata_log.read_folder(folder, name, until)
             validate(reading.image)
             return reading
     except FormatError as error:
         raise SourceError(f"{clean(name)} ({metadata_log.NAME}): {error}") from error
     except OSError as error:
         raise SourceError(f"{clean(name)} cannot be read: {error.strerror}") from error
-    reading_or_none = _history(folder, name)
+    reading_or_none = _history(folder, name, until)
     if reading_or_none is not None:
         return reading_or_none
     raise SourceError(f"{clean(name)} is a folder without a metadata log; {metadata_log.WANTED}")
 
 
-def _history(path: Path, name: str) -> Reading | None:
+def _history(path: Path, name: str, until: Place) -> Reading | None:
     """What ZooKeeper's transaction logs say; None: there are none."""
     try:
-        reading = read_history(path, name)
+        reading = read_history(path, name, until)
         if reading is not None:
             validate(reading.image)
     except FormatError as error:
@@ -111,10 +114,10 @@ EMPTY_NOTE: Final = "it is empty, as a tool's output is that found nothing, or c
 METADATA_FOLDER: Final = "__cluster_metadata-0"
 
 
-def _read(file_format: ModuleType, content: Content) -> Reading:
+def _read(kind: str, content: Content, read_it: Callable[[Content], Reading]) -> Reading:
     try:
-        reading: Reading = file_format.read(content)
+        reading = read_it(content)
         validate(reading.image)
     except FormatError as error:
-        raise SourceError(f"{clean(content.name)} ({file_format.NAME}): {error}") from error
+        raise SourceError(f"{clean(content.name)} ({kind}): {error}") from error
     return reading

@@ -16,8 +16,8 @@ from typing import Final
 import msgspec
 
 from sessions.format.errors import SessionError
+from sessions.own_cluster.places import Place
 from sessions.postmortem.pipeline import STORE, Outcome, Task, start
-from sessions.postmortem.places import Place
 
 WORTH_BYTES: Final = 16 << 20
 """From this size of the logs on, other processes save more time than they take to start."""

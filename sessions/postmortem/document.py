@@ -6,8 +6,8 @@ from typing import Any, Final
 from msgspec.structs import asdict
 
 from emulator.metadata_log.image import MetadataImage
+from sessions.own_cluster.places import time_text
 from sessions.postmortem.incident import Incident
-from sessions.postmortem.places import time_text
 from sessions.postmortem.timeline import Entry
 from sessions.postmortem.what_if import WhatIf
 

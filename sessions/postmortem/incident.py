@@ -15,12 +15,12 @@ from emulator.metadata_log.metadata_version import LEVELS, METADATA_VERSION, nam
 from emulator.wire.metadata.batches import MetadataBatch
 from emulator.wire.metadata.messages import NoOpRecord, RegisterBrokerRecord
 from emulator.wire.types import Message
+from sessions.own_cluster.places import Place
 from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.postmortem.events import US_PER_MS, Applied, HistoryEvents, plain_record
 from sessions.postmortem.impact import Impact
 from sessions.postmortem.log_files import WANTED, LogCopy, copies_in, is_text_log
 from sessions.postmortem.merging import MergedLog
-from sessions.postmortem.places import Place
 from sessions.postmortem.processes import Processes
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Entry, Timeline

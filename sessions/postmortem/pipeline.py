@@ -26,9 +26,9 @@ from sessions.format import codec
 from sessions.format.errors import SessionError
 from sessions.format.writer import PackedChunk, pack
 from sessions.garbage_collection import collect_seldom
+from sessions.own_cluster.places import Place
 from sessions.own_cluster.reading import SourceError
 from sessions.postmortem.incident import begin_of, examine, read_sources, release_of
-from sessions.postmortem.places import Place
 from sessions.postmortem.session import write_session
 from sessions.recording.recorder import CHUNK_EVENTS_MAX, Recorder, adapted
 

@@ -5,9 +5,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from sessions.own_cluster.places import time_text
 from sessions.postmortem.impact import BrokerLoss, Impact, Reign, Risk, Truncation, Window
 from sessions.postmortem.incident import Incident
-from sessions.postmortem.places import time_text
 from sessions.postmortem.what_if import WhatIf, basis, sentences
 from sessions.postmortem.words import Words, timeout_of, words_of
 from sessions.text import brackets, plural

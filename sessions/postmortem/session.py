@@ -11,10 +11,10 @@ from emulator.inputs.statements import CreateCluster
 from sessions.format.metadata import Origin
 from sessions.format.schema import SUFFIX
 from sessions.model.states import NO_SEED
+from sessions.own_cluster.places import Place
 from sessions.postmortem.events import midnight_before
 from sessions.postmortem.incident import Incident, Progress, Rules, begin_of, examine, release_of
 from sessions.postmortem.merging import MergedLog
-from sessions.postmortem.places import Place
 from sessions.postmortem.text_logs.merging import TextLogs
 from sessions.recording.recorder import Recorder
 

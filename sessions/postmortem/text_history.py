@@ -31,12 +31,12 @@ from emulator.metadata_log.records import (
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.releases.versions import RELEASE_OF
 from emulator.wire.metadata.batches import MetadataBatch
+from sessions.own_cluster.places import Place
 from sessions.own_cluster.reading import SourceError
 from sessions.postmortem.events import US_PER_MS, Applied, WallClockEvents
 from sessions.postmortem.impact import Impact
 from sessions.postmortem.incident import Incident, Progress
 from sessions.postmortem.log_files import copies_in, is_text_log
-from sessions.postmortem.places import Place
 from sessions.postmortem.session import write_session
 from sessions.postmortem.text_logs import facts
 from sessions.postmortem.text_logs.entries import Entry

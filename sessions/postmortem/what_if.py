@@ -33,10 +33,10 @@ from emulator.inputs.statements import (
 from emulator.releases.config import BrokerConfig, ConfigError, resolve, topic_config_names
 from emulator.scenario.runner import Runner
 from sessions.own_cluster.formats.metadata_log import Metadata
+from sessions.own_cluster.places import time_text
 from sessions.postmortem.impact import BrokerLoss, Impact, Lag
 from sessions.postmortem.incident import Incident
 from sessions.postmortem.merging import MergedLog
-from sessions.postmortem.places import time_text
 from sessions.rehearsal.outcome import Requirements
 from sessions.rehearsal.watch import Watch
 

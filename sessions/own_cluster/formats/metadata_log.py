@@ -55,6 +55,7 @@ from emulator.wire.records.record_batch import HEADER_BYTES, MAGIC
 from emulator.wire.types import NO_UUID, Message
 from sessions.decoding import DecodingError, decode_json
 from sessions.own_cluster.content import Content, open_content
+from sessions.own_cluster.places import END, NOWHERE, US_PER_MS, Place, time_text
 from sessions.own_cluster.reading import Authority, FormatError, Reading, SourceError
 from sessions.text import plural
 
@@ -84,40 +85,43 @@ def is_folder(folder: Path) -> bool:
     )
 
 
-def read(content: Content) -> Reading:
-    """Return what one log or snapshot says.
+def read(content: Content, until: Place = END) -> Reading:
+    """Return what one log or snapshot says, up to a place.
 
     Raises:
-        FormatError: it is the log of another partition, starts in the middle, or is damaged.
+        FormatError: it is the log of another partition, starts in the middle or after that place,
+            or is damaged.
     """
-    metadata = Metadata()
+    metadata = Metadata(until)
     metadata.read(content)
     return metadata.reading(content.name)
 
 
-def read_folder(folder: Path, name: str) -> Reading:
-    """Return what a folder of logs and snapshots says.
+def read_folder(folder: Path, name: str, until: Place = END) -> Reading:
+    """Return what a folder of logs and snapshots says, up to a place.
 
     Raises:
         FormatError: as :func:`read`, or a log is missing between the snapshot and the end.
     """
-    metadata = Metadata()
+    metadata = Metadata(until)
     snapshots = sorted(
         (path for path in _in(folder) if SNAPSHOT.fullmatch(path.name)), reverse=True
     )
     logs = sorted(path for path in _in(folder) if SEGMENT.fullmatch(path.name))
     if not logs or _offset(logs[0]):
         for path in snapshots:
-            snapshot = Metadata()
+            snapshot = Metadata(until)
             snapshot.read_file(path)
-            if snapshot.is_complete_snapshot:
+            if snapshot.is_complete_snapshot and not snapshot.is_over:
                 metadata = snapshot
                 break
+            metadata.begin_ms = snapshot.begin_ms
     for number, path in enumerate(logs):
         after = _offset(logs[number + 1]) if number + 1 < len(logs) else None
-        if after is None or after > metadata.next_offset:
+        if not metadata.is_over and (after is None or after > metadata.next_offset):
             metadata.read_file(path)
-    _read_quorum_state(folder / _QUORUM_STATE, metadata)
+    if until == END:
+        _read_quorum_state(folder / _QUORUM_STATE, metadata)
     return metadata.reading(name)
 
 
@@ -150,10 +154,17 @@ def torn_note(name: str, torn: Torn) -> str:
 
 
 class Metadata:
-    """Collects records into an image, and what the image has no place for."""
+    """Collects records into an image, and what the image has no place for.
 
-    def __init__(self) -> None:
+    ``until`` is the last record that counts. ``is_over``: there was one after it. ``begin_ms`` is
+    the time of the first record that was met.
+    """
+
+    def __init__(self, until: Place = END) -> None:
         self.image = MetadataImage()
+        self.until = until
+        self.is_over = False
+        self.begin_ms: int | None = None
         self.next_offset = 0
         self.timestamp: int | None = None
         self.is_complete_snapshot = False
@@ -172,17 +183,34 @@ class Metadata:
 
     def read(self, content: Content) -> None:
         """Read a log or snapshot; a log continues what was read before."""
+        named = SNAPSHOT.fullmatch(Path(content.name).name)
+        if named is not None and self.until.is_before(int(named[1]) - 1, NOWHERE):
+            self.is_over = True
+            return
         for batch in batches_of(content):
             if isinstance(batch, Torn):
                 self.notes.append(torn_note(content.name, batch))
             else:
                 self.apply(batch)
+                if self.is_over:
+                    return
+        if named is not None and self.is_complete_snapshot:
+            self.next_offset = int(named[1])  # a snapshot's own offsets are not those of the log
+            self.image.offset = self.next_offset - 1
 
     def apply(self, batch: MetadataBatch) -> None:
         """Continue with a batch; those of a snapshot come first."""
         first = batch.records[0] if batch.records else None
+        stamp_ms = batch.timestamp
         if isinstance(first, SnapshotHeaderRecord):
             self._in_snapshot = True
+            stamp_ms = first.last_contained_log_timestamp
+            self.is_over |= self.until.is_before(NOWHERE, stamp_ms * US_PER_MS)
+        elif not self._in_snapshot:
+            self.is_over |= self.until.is_before(batch.base_offset, stamp_ms * US_PER_MS)
+        self.begin_ms = stamp_ms if self.begin_ms is None else self.begin_ms
+        if self.is_over:
+            return
         end = batch.base_offset + len(batch.records)
         if self._in_snapshot:
             for record in batch.records:
@@ -197,10 +225,11 @@ class Metadata:
                 else ""
             )
             raise FormatError(f"starts in the middle of a log: {missing}{advice}")
-        self.timestamp = batch.timestamp
+        self.timestamp = stamp_ms or batch.timestamp
         for offset, record in enumerate(batch.records, batch.base_offset):
             self._record(record, offset, batch.leader_epoch)
         self.next_offset = end
+        self._in_snapshot = self._in_snapshot and not self.is_complete_snapshot
 
     def _record(self, record: Message, offset: int, epoch: int) -> None:
         translated = translate(record)
@@ -237,9 +266,16 @@ class Metadata:
         Raises:
             FormatError: there is no metadata of a cluster in what was read.
         """
+        if self.is_over and self.timestamp is None:
+            begin = "" if self.begin_ms is None else f": it begins at {_time_of(self.begin_ms)}"
+            raise FormatError(f"has no record up to that place{begin}")
+        if self.timestamp is not None and self.until != END:
+            at = f"offset {self.image.offset:,}, {_time_of(self.timestamp)}"
+            self.notes.append(f"the cluster as of {at}")
         if not self.image.brokers and not self.image.topics:
-            kind = "the empty snapshot that a quorum starts from" if self._in_snapshot else "empty"
-            if self.next_offset and not self._in_snapshot:
+            is_snapshot = self._in_snapshot or self.is_complete_snapshot
+            kind = "the empty snapshot that a quorum starts from" if is_snapshot else "empty"
+            if self.next_offset and not is_snapshot:
                 kind = "the log of a cluster without brokers"
             raise FormatError(f"is {kind}; {WANTED}")
         if self._in_snapshot and not self.is_complete_snapshot:
@@ -488,6 +524,10 @@ def _release(metadata: MetadataImage, extra: _Extra) -> tuple[str | None, list[s
 
 
 # ---- little things
+
+
+def _time_of(time_ms: int) -> str:
+    return time_text(time_ms * US_PER_MS)
 
 
 def _first_endpoint(

@@ -1,19 +1,23 @@
-"""The cluster at the end of ZooKeeper's transaction logs (``version-2``)."""
+"""The cluster at the end of ZooKeeper's transaction logs (``version-2``), or at a place in them."""
 
 from pathlib import Path
 
 from sessions.own_cluster.formats.znodes import Znode, image_of
 from sessions.own_cluster.formats.zookeeper_log import NAME, WANTED
 from sessions.own_cluster.formats.zookeeper_snapshot import KEPT
+from sessions.own_cluster.places import END, US_PER_MS, Place, time_text
 from sessions.own_cluster.reading import Authority, FormatError, Reading
 from sessions.own_cluster.zookeeper_history.log_copies import find_transaction_logs
 
 
-def read_history(path: Path, name: str) -> Reading | None:
+def read_history(path: Path, name: str, until: Place = END) -> Reading | None:
     """Return the image at the end of the logs in a folder, or of one file; None: there are none.
 
+    ``until`` is the last transaction that counts; offsets are zxids.
+
     Raises:
-        FormatError: they begin in the middle of a history, or there is no Kafka in them.
+        FormatError: they begin in the middle of a history or after that place, or there is no Kafka
+            in them.
     """
     log = find_transaction_logs([path])
     if log is None:
@@ -21,11 +25,24 @@ def read_history(path: Path, name: str) -> Reading | None:
     tree = log.start()
     if log.begins_unknown:
         raise FormatError(f"begins in the middle of a history; {WANTED}")
+    last = None
     for transaction in log.transactions(tree.zxid):
+        time_us = transaction.time_ms * US_PER_MS
+        if until.is_before(transaction.zxid, time_us):
+            if last is None:
+                raise FormatError(
+                    f"has no transaction up to that place: it begins at {time_text(time_us)}"
+                )
+            break
         tree.apply(transaction)
+        last = transaction
+    notes = list(log.notes)
+    if last is not None and until != END:
+        time = time_text(last.time_ms * US_PER_MS)
+        notes.append(f"the cluster as of transaction 0x{last.zxid:x}, {time}")
     image = image_of(
         Znode(path, znode.data, znode.version, znode.czxid)
         for path, znode in tree.znodes.items()
         if any(part in path for part in KEPT)
     )
-    return Reading(name, NAME, Authority.METADATA, image, tuple(log.notes))
+    return Reading(name, NAME, Authority.METADATA, image, tuple(notes))

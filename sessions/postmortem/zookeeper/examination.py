@@ -28,6 +28,7 @@ from emulator.wire.metadata.batches import MetadataBatch
 from emulator.zookeeper import data as znodes
 from sessions.own_cluster.formats import zookeeper_log
 from sessions.own_cluster.formats.zookeeper_log import Transaction
+from sessions.own_cluster.places import Place
 from sessions.own_cluster.reading import SourceError
 from sessions.own_cluster.zookeeper_history.log_copies import TransactionLog, find_transaction_logs
 from sessions.own_cluster.zookeeper_history.znode_tree import ZnodeChange, ZnodeTree
@@ -35,7 +36,6 @@ from sessions.postmortem.events import US_PER_MS, Applied
 from sessions.postmortem.impact import Impact
 from sessions.postmortem.incident import TOLD_EVERY, Incident, Progress
 from sessions.postmortem.log_files import is_text_log
-from sessions.postmortem.places import Place
 from sessions.postmortem.session import write_session
 from sessions.postmortem.text_logs.entries import Entry as Line
 from sessions.postmortem.text_logs.facts import (

@@ -2,11 +2,14 @@
 
 import io
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from emulator.cluster_image.image import ClusterImage
+from emulator.metadata_log.image import MetadataImage
+from emulator.metadata_log.records import NoOpRecord
 from emulator.wire.metadata import messages as wire
 from emulator.wire.metadata.batches import MetadataBatch, read_batches
 from emulator.wire.metadata.codec import encode_value
@@ -18,11 +21,13 @@ from emulator.wire.metadata.control_records import (
     VotersRecordVoter,
     encode_control_record,
 )
+from emulator.wire.metadata.translation import translate
 from emulator.wire.records.record import Record
 from emulator.wire.records.record_batch import build
 from emulator.wire.types import Message
 from sessions.own_cluster.content import Content
-from sessions.own_cluster.importing import read_source
+from sessions.own_cluster.importing import import_sources, read_source
+from sessions.own_cluster.places import Place
 from sessions.own_cluster.reading import Reading, SourceError
 from sessions.own_cluster.recognition import read
 from tests.sessions.own_cluster.recorded import CASES, IDS, imported, partitions_of, state_of
@@ -203,3 +208,78 @@ def test_other_files_are_refused_in_one_sentence(data: bytes, reason: str) -> No
         read_bytes(data)
     assert "metadata.log" in str(refused.value)
     assert len(str(refused.value)) < 300
+
+
+# ---- a place in the history
+
+
+@pytest.mark.parametrize("by_time", [False, True], ids=["offset", "time"])
+def test_a_log_up_to_a_place_is_the_cluster_as_it_was_there(by_time: bool) -> None:
+    log = KRAFT[-1] / "metadata" / NAME
+    batches = [
+        batch
+        for batch in read_batches(io.BytesIO(log.read_bytes()).read)
+        if isinstance(batch, MetadataBatch)
+    ]
+    image, seen = MetadataImage(), 0
+    for batch, following in pairwise(batches):
+        for offset, record in enumerate(batch.records, batch.base_offset):
+            image.replay(translate(record) or NoOpRecord(), offset, batch.leader_epoch)
+        if not image.topics or following.timestamp == batch.timestamp or batch.base_offset % 3:
+            continue
+        place = Place(offset=image.offset)
+        if by_time:
+            place = Place(time_us=following.timestamp * 1_000 - 1)
+        reading = read_source(str(log.parent), until=place)
+        assert {
+            (topic.name, partition.partition): (
+                partition.leader,
+                partition.isr,
+                partition.partition_epoch,
+            )
+            for topic in reading.image.topics
+            for partition in topic.partitions
+        } == {
+            (topic.name, number): (now.leader, now.isr, now.partition_epoch)
+            for topic, number, now in image.partitions()
+        }
+        fenced = {broker.id: broker.fenced for broker in image.brokers.values()}
+        assert {broker.id: broker.fenced for broker in reading.image.brokers} == fenced
+        assert reading.image.quorum is not None
+        assert reading.image.quorum.offset == image.offset
+        assert f"the cluster as of offset {image.offset:,}, 20" in reading.notes[-1]
+        seen += 1
+    assert seen > 10
+
+
+def test_a_place_before_the_newest_snapshot_needs_an_older_one(tmp_path: Path) -> None:
+    log = KRAFT[-1] / "metadata" / NAME
+    data, at, cut = log.read_bytes(), 0, 0
+    for batch in read_batches(io.BytesIO(data).read):
+        assert isinstance(batch, MetadataBatch)
+        if batch.base_offset >= 300:
+            cut = batch.base_offset
+            break
+        at += int.from_bytes(data[at + 8 : at + 12], "big") + 12
+    (tmp_path / f"{cut:020}.log").write_bytes(data[at:])
+    for offset in (cut, cut + 20):
+        path = tmp_path / f"{offset:020}-0000000001.checkpoint"
+        path.write_bytes(snapshot_of(log, offset))
+    expected = read_source(str(log), until=Place(offset=cut + 5)).image
+    older = read_source(str(tmp_path), until=Place(offset=cut + 5)).image
+    assert older.topics == expected.topics
+    with pytest.raises(SourceError, match="no record up to that place"):
+        read_source(str(tmp_path), until=Place(offset=200))
+    with pytest.raises(SourceError, match="no record up to that place: it begins at 2026-"):
+        read_source(str(log), until=Place(time_us=1))
+
+
+def test_a_place_is_asked_of_a_history(tmp_path: Path) -> None:
+    racks = tmp_path / "brokers.json"
+    racks.write_text('[{"id": 1, "rack": "a"}]')
+    with pytest.raises(SourceError, match=r"no history.*wanted is a metadata log"):
+        import_sources([str(racks)], until=Place(offset=3))
+    log = str(KRAFT[-1] / "metadata")
+    imported_now = import_sources([str(racks), log], until=Place(offset=200)).image
+    assert imported_now.quorum is not None
+    assert imported_now.quorum.offset < 300

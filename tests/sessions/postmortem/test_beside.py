@@ -8,9 +8,9 @@ import pytest
 from emulator.events import Event
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
+from sessions.own_cluster.places import Place
 from sessions.postmortem import beside
 from sessions.postmortem.incident import read_sources
-from sessions.postmortem.places import Place
 from sessions.postmortem.session import record
 from sessions.sources.recorded import ReplaySource
 from tests.sessions.postmortem.logs import cluster

@@ -7,12 +7,12 @@ import pytest
 
 from sessions.format.errors import SessionIncompleteError
 from sessions.format.file import SessionFile
+from sessions.own_cluster.places import place_of
 from sessions.playback.verify import verify
 from sessions.postmortem.document import as_plain
 from sessions.postmortem.html import page
 from sessions.postmortem.incident import examine, read_paths
 from sessions.postmortem.markdown import markdown
-from sessions.postmortem.places import place_of
 from sessions.postmortem.report import report_of
 from sessions.postmortem.session import record
 from tests.sessions.own_cluster.recorded import CASES, IDS, state_of

@@ -12,12 +12,12 @@ from emulator import events
 from emulator.zookeeper import data as formats
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
+from sessions.own_cluster.places import Place
 from sessions.own_cluster.reading import SourceError
 from sessions.own_cluster.zookeeper_history.log_copies import find_transaction_logs
 from sessions.own_cluster.zookeeper_history.znode_tree import ZnodeTree
 from sessions.playback.cursor import Cursor
 from sessions.postmortem.document import as_plain
-from sessions.postmortem.places import Place
 from sessions.postmortem.text_logs import facts
 from sessions.postmortem.text_logs.merging import find_text_logs
 from sessions.postmortem.zookeeper.examination import examine, record

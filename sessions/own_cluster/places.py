@@ -5,6 +5,9 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 US_PER_SECOND = 1_000_000
+US_PER_MS = 1_000
+NOWHERE = -1
+"""An offset, or a time, that is before every place: it does not count."""
 
 
 class Place(Struct, frozen=True):
@@ -18,6 +21,10 @@ class Place(Struct, frozen=True):
         if self.offset is not None:
             return offset > self.offset
         return self.time_us is not None and time_us > self.time_us
+
+
+END = Place()
+"""The end of a history."""
 
 
 def place_of(text: str) -> Place:
