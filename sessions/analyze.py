@@ -30,4 +30,4 @@ def analyze(
 
 
 def _write_page(results: Location, report: AnalysisReport) -> None:
-    write_report(results, Analysed(report.dataset, report.sessions, report.events))
+    write_report(results, Analysed(report.dataset, report.sessions, report.events, report.remark))

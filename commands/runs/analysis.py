@@ -103,6 +103,7 @@ def plain(report: "AnalysisReport") -> dict[str, Any]:
         "out": str(report.out),
         "sessions": report.sessions,
         "events": report.events,
+        "left_out": report.remark,
         "results": {
             table.name: {
                 "job": table.job,

@@ -27,7 +27,7 @@ from sessions.analysis.quorum import DOWN, GONE, REGISTRATION_CHANGE
 from sessions.analysis.results.columns import MARKS
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.state_intervals import leader_spells, partition_spells
-from sessions.analysis.tables import DatasetTables
+from sessions.analysis.tables import OBSERVED, DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONTROLLER, ELECTIONS, EVENTS, FAULTS, METADATA_RECORDS
@@ -54,7 +54,9 @@ def failovers(source: DatasetTables) -> DataFrame:
         .unionByName(_elected(source), allowMissingColumns=True)
         .unionByName(_serving(source), allowMissingColumns=True)
     )
-    rows = _with_outcome(_followed(line))
+    observed = source.sessions.where(OBSERVED).select(SESSION, F.lit(True).alias("observed"))
+    followed = _followed(line).join(F.broadcast(observed), SESSION, "left")
+    rows = _with_outcome(followed)
     for part, begin, end in (
         ("detection", "fault_us", "detected_us"),
         ("election", "detected_us", "elected_us"),
@@ -204,20 +206,26 @@ def _serving(source: DatasetTables) -> DataFrame:
 def _followed(line: DataFrame) -> DataFrame:
     """Add to each fault the election and service after it, before the partition's next one.
 
-    An election that leaves the leadership where it is does not count.
+    An election that leaves the leadership where it is does not count; it has ``resumed``.
     """
     after = later((SESSION, "tp"))
     led_by = nearest(F.coalesce("broker", "elected.leader"), earlier((SESSION, "tp")))
     stays = F.col("elected.leader").eqNullSafe(led_by) & (F.col("elected.strategy") != "New")
-    moving = line.withColumn("elected", F.when(~stays, F.col("elected")))
+    moving = line.withColumns(
+        {
+            "elected": F.when(~stays, F.col("elected")),
+            "resumed": F.when(stays, F.col("elected.seq")),
+        }
+    )
     looked = moving.select(
         *[name for name in line.columns if name not in ("elected", "serving", "seq")],
         F.min("fault_seq").over(after).alias("next_seq"),
         nearest("elected", after).alias("elected"),
         nearest("serving", after).alias("serving"),
+        nearest("resumed", after).alias("resumed"),
     ).where("fault_seq is not null")
-    for what in ("elected", "serving"):
-        near = F.col("next_seq").isNull() | (F.col(f"{what}.seq") <= F.col("next_seq"))
+    for what, seq in (("elected", "elected.seq"), ("serving", "serving.seq"), ("resumed",) * 2):
+        near = F.col("next_seq").isNull() | (F.col(seq) <= F.col("next_seq"))
         looked = looked.withColumn(what, F.when(near, F.col(what)))
     return looked.select(
         "*",
@@ -232,17 +240,20 @@ def _followed(line: DataFrame) -> DataFrame:
 def _with_outcome(failovers: DataFrame) -> DataFrame:
     """Add each partition's outcome: an election after its leader's return does not count.
 
-    Nor does a planned one, by which the leadership was moved.
+    Nor does a planned one, by which the leadership was moved. When a leader serves is not known of
+    a real cluster: there its election tells.
     """
     elected, serving = F.col("elected_seq"), F.col("serving_seq")
+    by_elections = F.coalesce("observed", F.lit(False))
+    serves = F.when(by_elections, F.coalesce("resumed", "elected_seq")).otherwise(serving)
     thawed = F.col("thawed.seq")
     at_hand = thawed.isNotNull() & F.col("detected_seq").isNull()
     thaws = at_hand & (elected.isNull() | (thawed < elected))
-    leads_on = serving.isNotNull() & (elected.isNull() | (serving < elected))
+    leads_on = serves.isNotNull() & (elected.isNull() | (serves < elected))
     outcome = (
         F.when(thaws | leads_on, "returned")
         .when(~F.col("strategy").isin(*BY_FAULT), "moved")
-        .when(serving.isNotNull(), "failed over")
+        .when(serves.isNotNull(), "failed over")
         .otherwise("open")
     )
     with_outcome = failovers.withColumn("outcome", outcome)

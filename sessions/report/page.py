@@ -75,11 +75,12 @@ SECTIONS: Final[tuple[tuple[Callable[[Material], Element], tuple[Table, ...]], .
 
 
 class Analysed(Struct, frozen=True):
-    """What the report is about."""
+    """What the report is about; ``left_out`` is a sentence about what the results leave out."""
 
     dataset: Location
     sessions: int
     events: int
+    left_out: str = ""
 
     @property
     def name(self) -> str:
@@ -133,6 +134,7 @@ def _header(analysed: Analysed) -> Element:
         "header",
         element("h1", f"Analysis of {analysed.name}"),
         element("p", counted, source, ".", how),
+        *([element("p", f"Left out: {analysed.left_out}.")] if analysed.left_out else []),
         element("noscript", element("p", "Charts, filters and commands need JavaScript.")),
     )
 

@@ -49,7 +49,8 @@ FAILOVERS: Final = Table(
             "outcome",
             "`failed over`: a new leader was elected and serves; `returned`: the broker continued "
             "before another one was elected; `moved`: a planned election, or the topic's deletion, "
-            "took the leadership from it first; `open`: no broker serves yet",
+            "took the leadership from it first; `open`: no broker serves yet. Of a real cluster "
+            "its elections tell, since nobody knows when a leader served",
         ),
         time("detection_us", "from the fault to its detection", NOT_DETECTED),
         time("election_us", "from detection to the election", "as `detected_us` or `elected_us`"),

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from commands.cli.main import run_program
-from sessions.analysis.run import AnalysisReport, analyze
+from commands.runs.analysis import plain
+from sessions.analysis.run import AnalysisReport
+from sessions.analyze import analyze
 from sessions.postmortem.incident import read_sources
 from sessions.postmortem.session import record
 
@@ -37,15 +39,20 @@ def test_what_nobody_knows_of_a_real_cluster_is_left_out(tmp_path: Path) -> None
     )
     report = analyze(tmp_path / "dataset", tmp_path / "out", jobs=JOBS)
 
+    assert report.remark in plain(report)["left_out"]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert f"Left out: {report.remark}." in page
     assert report.observed == NAMES
     assert report.remark.startswith("last-in-sync and zombie-leader are sessions of a real cluster")
     failed = [
-        (row["session"], row["partition"], row["fault"], row["leader"], row["strategy"])
+        tuple(
+            row[name] for name in ("session", "partition", "fault", "leader", "strategy", "outcome")
+        )
         for row in rows(report, "failovers")
     ]
     assert failed == [
-        ("last-in-sync", "orders-0", "fenced 1", 2, "Unclean"),
-        ("zombie-leader", "orders-0", "fenced 1", 2, "Offline"),
+        ("last-in-sync", "orders-0", "fenced 1", 2, "Unclean", "failed over"),
+        ("zombie-leader", "orders-0", "fenced 1", 2, "Offline", "failed over"),
     ]
     assert {row["serving at"] for row in rows(report, "failovers")} == {None}
     led: Counter[str] = Counter()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TIMELINE
 from sessions.campaign.manifest import CampaignFolder
@@ -54,6 +55,12 @@ class Attributes(HTMLParser):
 
 def ids(page: str) -> list[str]:
     return re.findall(r'<section id="(\w+)"', page)
+
+
+def test_the_header_says_what_is_left_out(folder: Path, page: str) -> None:
+    what = replace(analysed(folder / "dataset"), left_out="a is of a real cluster: <latency> is")
+    assert "Left out" not in page
+    assert "Left out: a is of a real cluster: &lt;latency&gt; is." in report_page(folder, what)
 
 
 def test_there_is_a_section_for_each_question(page: str) -> None:
