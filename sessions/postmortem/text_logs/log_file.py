@@ -12,7 +12,7 @@ from msgspec import Struct
 from sessions.own_cluster.content import Content, open_content
 from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.own_cluster.wrong_files import refusal
-from sessions.postmortem.text_logs.blocks import blocks
+from sessions.postmortem.text_logs.blocks import blocks_of_entries
 from sessions.postmortem.text_logs.configurations import configured
 from sessions.postmortem.text_logs.entries import Entry
 from sessions.postmortem.text_logs.facts import Configured
@@ -123,7 +123,7 @@ def entries_of(
 def _entries(file: LogFile, content: Content, clock: Clock, progress: Progress) -> Iterator[Entry]:
     is_mixed = len(file.nodes) > 1
     untimed = 0
-    for size, lines in blocks(content):
+    for size, lines in blocks_of_entries(content):
         for number, line, rows in file.layout(lines, progress.lines):
             fact = fact_of(line, rows)
             if isinstance(fact, Configured):

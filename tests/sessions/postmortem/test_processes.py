@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sessions.postmortem.processes import Processes
+from sessions.own_cluster.content import open_content
+from sessions.postmortem.processes import Processes, Value
+from sessions.postmortem.text_logs import blocks
 from sessions.postmortem.text_logs.entries import Entry
 from sessions.postmortem.text_logs.facts import Configured, Fact, KafkaVersion
 from sessions.postmortem.text_logs.merging import find_text_logs
@@ -48,6 +50,38 @@ def test_a_configuration_is_found_where_its_logger_stands(tmp_path: Path, text: 
     ]
 
 
+@pytest.mark.parametrize("size", range(40, 240, 7))
+def test_a_configuration_is_found_whatever_is_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
+    text = f"{NEXT}[2026-11-26 03:40:13,502] INFO KafkaConfig values: \n{SETTINGS}"
+    text += f" (kafka.server.KafkaConfig)\n{NEXT}"
+    (tmp_path / "server.log").write_text(text)
+    (found,) = (
+        entry
+        for entry in find_text_logs([tmp_path]).entries()
+        if isinstance(entry.fact, Configured)
+    )
+    assert (found.line, found.fact) == (2, Configured(settings=KEPT))
+
+
+def test_entries_are_held_back_only_up_to_a_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks of any size have the same lines, and no line without an end is waited for."""
+    text = NEXT + "\tat a.B.c(B.java)\n" * 5_000 + NEXT
+    path = tmp_path / "server.log"
+    path.write_text(text)
+    for size in (100, 1 << 20):
+        monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
+        with open_content(path, "server.log") as content:
+            taken = list(blocks.blocks_of_entries(content))
+        assert [line for _, lines in taken for line in lines] == text.encode().splitlines()
+        assert sum(count for count, _ in taken) == len(text)
+    assert len(taken) == 2
+
+
 def test_the_values_of_another_configuration_are_not_taken(tmp_path: Path) -> None:
     other = NEXT + SETTINGS + " (org.apache.kafka.common.config.AbstractConfig)\n"
     (tmp_path / "server.log").write_text(other)
@@ -70,7 +104,7 @@ def test_a_value_is_that_of_the_nodes_whose_it_is() -> None:
         return Configured(settings=(("broker.session.timeout.ms", value),))
 
     processes = said((1, of("9000")), (2, of("9000")), (100, of("4000")))
-    assert processes.value("broker.session.timeout.ms") == ("9000", (1, 2))
+    assert processes.value("broker.session.timeout.ms") == Value("9000", (1, 2))
     value = processes.value("broker.session.timeout.ms", [100])
     assert value is not None
     assert value.text == "4000"
