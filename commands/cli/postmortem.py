@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from commands.exits import CommandError, ExitCode
 from commands.output import streams
 
 if TYPE_CHECKING:
+    from emulator.cluster_image.image import ClusterImage
     from sessions.own_cluster.places import Place
     from sessions.postmortem.beside import Writing
     from sessions.postmortem.incident import Incident, Progress
@@ -166,25 +168,36 @@ def _without_and_with(
     paths: list[str], incident: "Incident", settings: "list[Setting]"
 ) -> "list[WhatIf]":
     from emulator.releases.config import ConfigError
-    from sessions.own_cluster.reading import SourceError
-    from sessions.postmortem.incident import read_paths
+    from sessions.own_cluster.reading import FormatError, SourceError
     from sessions.postmortem.what_if import what_if
 
     comparisons: list[WhatIf] = []
     try:
         for setting in settings:
             streams.progress(f"running the incidents with {setting} ..")
-            changed = what_if(read_paths(paths), incident, setting)
+            changed = what_if(_history(paths), incident, setting)
             if not changed:
                 streams.narrate("note: no incident did harm, so there is nothing to run again")
             comparisons += changed
     except ConfigError as error:
         raise CommandError(ExitCode.USAGE, f"--what-if: {error}") from None
-    except SourceError as error:
+    except (FormatError, SourceError) as error:
         raise CommandError(ExitCode.UNREACHABLE, f"--what-if: {error}") from None
     finally:
         streams.progress("")
     return comparisons
+
+
+def _history(paths: list[str]) -> "Callable[[int], ClusterImage]":
+    """Return what gives the image just before an offset, or a transaction of ZooKeeper's."""
+    from sessions.own_cluster.zookeeper_history import log_copies, reading
+    from sessions.postmortem.incident import read_paths
+    from sessions.postmortem.what_if import image_before
+
+    transactions = log_copies.find_transaction_logs(list(map(Path, paths)))
+    if transactions is not None:
+        return partial(reading.image_before, transactions)
+    return partial(image_before, read_paths(paths))
 
 
 def _examined(

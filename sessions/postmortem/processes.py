@@ -5,7 +5,7 @@ A metadata log knows neither a release's patch number nor what stands in ``serve
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from emulator.releases.config import ConfigError, resolve
 from emulator.releases.versions import RELEASE_OF, numbers_of
@@ -15,15 +15,24 @@ from sessions.postmortem.text_logs.facts import Configured, KafkaVersion
 Node = int | None
 
 
+SESSION_TIMEOUT: Final = "zookeeper.session.timeout.ms"
+
+
 class Value(NamedTuple):
-    """A value of a configuration, and the nodes whose logs say so."""
+    """A value of a configuration, and the nodes whose logs say so.
+
+    ``is_negotiated``: it is that of sessions in ZooKeeper's transaction log.
+    """
 
     text: str
     nodes: tuple[int, ...]
+    is_negotiated: bool = False
 
     @property
     def source(self) -> str:
         """Whose logs: ``the log of node 1``."""
+        if self.is_negotiated:
+            return "ZooKeeper's transaction log"
         if not self.nodes:
             return "a text log"
         if len(self.nodes) == 1:
@@ -38,6 +47,14 @@ class Processes:
         """Begin with nothing."""
         self.releases: dict[Node, str] = {}
         self.settings: dict[Node, dict[str, str]] = {}
+        self.session_timeouts: dict[int, str] = {}
+
+    def note_session(self, broker: int, timeout_ms: int) -> None:
+        """Take the timeout that a broker's session has: ZooKeeper may have changed what it asked.
+
+        Source: ``ZooKeeperServer.processConnectRequest``.
+        """
+        self.session_timeouts[broker] = str(timeout_ms)
 
     def note(self, line: Entry) -> None:
         """Take a line of a text log."""
@@ -79,6 +96,9 @@ class Processes:
 
         If nodes of ``first`` say it, the others are not asked.
         """
+        if name == SESSION_TIMEOUT and self.session_timeouts:
+            (text, _), *_ = Counter(self.session_timeouts.values()).most_common(1)
+            return Value(text, (), is_negotiated=True)
         told = {
             node: settings[name] for node, settings in self.settings.items() if name in settings
         }
@@ -93,7 +113,8 @@ class Processes:
         """Return what was configured and is not the release's default, by name."""
         default = resolve(release, {})
         values = {}
-        for name in sorted({name for settings in self.settings.values() for name in settings}):
+        names = {name for settings in self.settings.values() for name in settings}
+        for name in sorted(names | ({SESSION_TIMEOUT} if self.session_timeouts else set())):
             value = self.value(name, first)
             assert value is not None
             try:

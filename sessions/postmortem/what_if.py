@@ -4,10 +4,11 @@ The incidents of a history are run on the emulator, each from the image just bef
 the cluster was configured, and with the change. Brokers die, hang, stop, are cut off and return,
 and followers fall behind their leader, as the metadata log shows. Meanwhile a producer writes to
 each partition that was affected, with acks=all, so that what is lost is counted, not guessed. What
-else was done meanwhile (topics created, replicas moved) is left out.
+else was done meanwhile (topics created, replicas moved) is left out. With ZooKeeper its transaction
+log shows the same.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import Struct, field
@@ -17,6 +18,7 @@ from emulator import events
 from emulator.cluster import Cluster
 from emulator.cluster_image.assumptions import complete
 from emulator.cluster_image.image import ClusterImage
+from emulator.events.base import ZOOKEEPER
 from emulator.inputs.statements import (
     AnyInput,
     CrashBroker,
@@ -37,6 +39,7 @@ from sessions.own_cluster.places import time_text
 from sessions.postmortem.impact import BrokerLoss, Impact, Lag
 from sessions.postmortem.incident import Incident
 from sessions.postmortem.merging import MergedLog
+from sessions.postmortem.words import KRAFT, KRAFT_MODE, words_of
 from sessions.rehearsal.outcome import Requirements
 from sessions.rehearsal.watch import Watch
 
@@ -54,10 +57,10 @@ INCIDENTS_MAX: Final = 5
 """How many incidents are run: those that did most harm."""
 NAMED_MAX: Final = 5
 FOREVER_US: Final = 1 << 62
-SESSION_TIMEOUT: Final = "broker.session.timeout.ms"
 UNCLEAN: Final = "Unclean"
 ALL_REPLICAS: Final = -1
 
+ImageBefore = Callable[[int], ClusterImage]
 Timed = tuple[int, str, tuple[AnyInput, ...]]
 """When something happened, by the wall clock, what, and the inputs that do it."""
 
@@ -99,8 +102,8 @@ class WhatIf(Struct, frozen=True):
     """An incident without and with a change of the configuration; times are wall-clock times.
 
     ``configured`` is what both runs have besides the image: what the text logs of the processes
-    say that is not the release's default. ``is_timeout_known``: they say the session's timeout,
-    from which follows when a broker fell silent.
+    say that is not the release's default. ``is_timeout_known``: they say ``timeout``, from which
+    follows when a broker fell silent.
     """
 
     setting: Setting
@@ -111,6 +114,7 @@ class WhatIf(Struct, frozen=True):
     changed: Harm
     configured: tuple[tuple[Setting, str], ...] = ()
     is_timeout_known: bool = False
+    timeout: str = KRAFT.timeout
 
     @property
     def prevented(self) -> list[str]:
@@ -143,8 +147,8 @@ def basis(comparisons: Sequence[WhatIf]) -> Iterator[str]:
         yield f"Configured, by {source}: {', '.join(settings)}."
     if not comparisons[0].is_timeout_known:
         yield (
-            f"No text log says {SESSION_TIMEOUT}: brokers are taken to have fallen silent the"
-            " release's default before they were fenced."
+            f"No text log says {comparisons[0].timeout}: brokers are taken to have fallen silent"
+            " the release's default before they were missed."
         )
 
 
@@ -168,8 +172,10 @@ def setting_of(text: str) -> Setting:
     return Setting(name, value)
 
 
-def what_if(log: MergedLog, incident: Incident, setting: Setting) -> list[WhatIf]:
+def what_if(history: ImageBefore, incident: Incident, setting: Setting) -> list[WhatIf]:
     """Run the worst incidents of a history without and with a change, the earliest first.
+
+    ``history`` returns the image just before an offset, or a transaction of ZooKeeper's.
 
     Raises:
         ConfigError: the release has no such configuration, or the value is invalid.
@@ -180,13 +186,16 @@ def what_if(log: MergedLog, incident: Incident, setting: Setting) -> list[WhatIf
     base = {name: value.text for name, value in values.items()}
     config = resolve(release, base)
     configured = tuple((Setting(name, value.text), value.source) for name, value in values.items())
-    is_timeout_known = processes.value(SESSION_TIMEOUT, incident.controllers) is not None
+    words = words_of(incident)
+    is_timeout_known = processes.value(words.timeout, incident.controllers) is not None
+    timeout_us: int = getattr(config, words.timeout_attribute)
     comparisons = []
     for losses in _worst(_incidents(incident.impact.losses), incident.impact):
         lags = _lags(incident.impact, losses)
         first = min([losses[0].offset, *(lag.offset for lag in lags)])
-        image = complete(_image_before(log, first)).image
-        faults = _faults([*_lost(losses, config, image), *_lagging(lags, config)])
+        before = history(first)
+        image = complete(replace(before, release=before.release or release)).image
+        faults = _faults([*_lost(losses, timeout_us, image), *_lagging(lags, config)])
         begin_us, end_us = _span(losses)
         begin_us = min([begin_us, *(lag.begin_us for lag in lags)])
         partitions = _affected(incident.impact, begin_us, end_us, image)
@@ -200,6 +209,7 @@ def what_if(log: MergedLog, incident: Incident, setting: Setting) -> list[WhatIf
                 _run(_changed(image, setting), base | dict([setting]), faults, partitions),
                 configured,
                 is_timeout_known,
+                words.timeout,
             )
         )
     return sorted(comparisons, key=lambda comparison: comparison.begin_us)
@@ -267,7 +277,8 @@ def _affected(impact: Impact, begin_us: int, end_us: int, image: ClusterImage) -
     return [tp for tp in affected if tp in known][:PRODUCERS_MAX]
 
 
-def _image_before(log: MergedLog, offset: int) -> ClusterImage:
+def image_before(log: MergedLog, offset: int) -> ClusterImage:
+    """Return the image just before an offset of a metadata log."""
     metadata = Metadata()
     for batch in log.snapshot_batches():
         metadata.apply(batch)
@@ -293,10 +304,9 @@ def _faults(timed: Sequence[Timed]) -> list[Fault]:
     return faults
 
 
-def _lost(
-    losses: Sequence[BrokerLoss], config: BrokerConfig, image: ClusterImage
-) -> Iterator[Timed]:
+def _lost(losses: Sequence[BrokerLoss], timeout_us: int, image: ClusterImage) -> Iterator[Timed]:
     """What happened to brokers; one that was fenced fell silent a session timeout before."""
+    has_zookeeper = image.mode != KRAFT_MODE
     controllers = () if image.quorum is None else image.quorum.controllers
     hosts = [
         *(broker.id for broker in image.brokers),
@@ -304,20 +314,27 @@ def _lost(
     ]
     for loss in losses:
         broker = loss.broker
-        silent_us = loss.begin_us - config.broker_session_timeout_us
+        silent_us = loss.begin_us - timeout_us
+        back_us = loss.unfenced_us
         if loss.is_controlled:
             stop = StopBroker(broker=broker, wait=False)
             yield loss.begin_us, f"broker {broker} stops", (stop,)
-        elif loss.registered_us is None and loss.unfenced_us is not None:
+        elif back_us is not None and has_zookeeper and loss.lived is not None:
+            cut = CutLink(source=broker, destination=ZOOKEEPER)
+            heal = HealLinks(source=broker, destination=ZOOKEEPER)
+            yield silent_us, f"broker {broker} no longer reaches ZooKeeper", (cut,)
+            yield back_us, f"broker {broker} reaches ZooKeeper again", (heal,)
+            continue
+        elif back_us is not None and loss.registered_us is None:
             if loss.lived is None:
                 yield silent_us, f"broker {broker} hangs", (FreezeBroker(broker=broker),)
-                yield loss.unfenced_us, f"broker {broker} goes on", (ThawBroker(broker=broker),)
+                yield back_us, f"broker {broker} goes on", (ThawBroker(broker=broker),)
             else:
                 others = [host for host in hosts if host != broker]
                 cuts = [CutLink(source=broker, destination=other) for other in others]
                 heals = [HealLinks(source=broker, destination=other) for other in others]
                 yield silent_us, f"broker {broker} is cut off", tuple(cuts)
-                yield loss.unfenced_us, f"broker {broker} is reached again", tuple(heals)
+                yield back_us, f"broker {broker} is reached again", tuple(heals)
             continue
         else:
             yield silent_us, f"broker {broker} dies", (CrashBroker(broker=broker),)

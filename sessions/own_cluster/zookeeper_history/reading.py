@@ -2,12 +2,17 @@
 
 from pathlib import Path
 
+from emulator.cluster_image.image import ClusterImage
 from sessions.own_cluster.formats.znodes import Znode, image_of
 from sessions.own_cluster.formats.zookeeper_log import NAME, WANTED
 from sessions.own_cluster.formats.zookeeper_snapshot import KEPT
 from sessions.own_cluster.places import END, US_PER_MS, Place, time_text
 from sessions.own_cluster.reading import Authority, FormatError, Reading
-from sessions.own_cluster.zookeeper_history.log_copies import find_transaction_logs
+from sessions.own_cluster.zookeeper_history.log_copies import (
+    TransactionLog,
+    find_transaction_logs,
+)
+from sessions.own_cluster.zookeeper_history.znode_tree import ZnodeTree
 
 
 def read_history(path: Path, name: str, until: Place = END) -> Reading | None:
@@ -40,9 +45,26 @@ def read_history(path: Path, name: str, until: Place = END) -> Reading | None:
     if last is not None and until != END:
         time = time_text(last.time_ms * US_PER_MS)
         notes.append(f"the cluster as of transaction 0x{last.zxid:x}, {time}")
-    image = image_of(
+    return Reading(name, NAME, Authority.METADATA, _image(tree), tuple(notes))
+
+
+def image_before(log: TransactionLog, zxid: int) -> ClusterImage:
+    """Return the image just before a transaction.
+
+    Raises:
+        FormatError: there is no Kafka in what is before.
+    """
+    tree = log.start()
+    for transaction in log.transactions(tree.zxid):
+        if transaction.zxid >= zxid:
+            break
+        tree.apply(transaction)
+    return _image(tree)
+
+
+def _image(tree: ZnodeTree) -> ClusterImage:
+    return image_of(
         Znode(path, znode.data, znode.version, znode.czxid)
         for path, znode in tree.znodes.items()
         if any(part in path for part in KEPT)
     )
-    return Reading(name, NAME, Authority.METADATA, image, tuple(notes))

@@ -290,6 +290,7 @@ class _Examination:
                 if change is not None
             ]
             self._note_until(time_us)
+            self._note_session(transaction)
             self._take(transaction, changes)
             if self.progress is not None and incident.batches % TOLD_EVERY == 0:
                 self.progress(incident.records)
@@ -335,6 +336,12 @@ class _Examination:
             self.timeline.note(entry)
             self.impact.note(entry)
             self.incident.processes.note(entry)
+
+    def _note_session(self, transaction: Transaction) -> None:
+        """Take the timeout of a broker's session."""
+        broker = self.overview.brokers_of.get(transaction.session)
+        if broker is not None and transaction.type == zookeeper_log.CREATE_SESSION:
+            self.incident.processes.note_session(broker, transaction.operations[0].timeout_ms)
 
     def _take(self, transaction: Transaction, changes: Sequence[ZnodeChange]) -> None:
         """Apply a transaction, whose cause is the line of a text log that led to it."""

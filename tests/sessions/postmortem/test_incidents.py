@@ -10,6 +10,7 @@ what was written to which broker meanwhile, how it was answered, and what was le
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from sessions.postmortem.incident import Incident, examine, read_paths, read_sou
 from sessions.postmortem.markdown import markdown
 from sessions.postmortem.report import report_of
 from sessions.postmortem.timeline import UNANSWERED
-from sessions.postmortem.what_if import Setting, WhatIf, setting_of, what_if
+from sessions.postmortem.what_if import Setting, WhatIf, image_before, setting_of, what_if
 
 FOLDER = Path(__file__).parent / "recordings" / "incidents"
 LAST = "last-in-sync"
@@ -168,7 +169,8 @@ def test_the_cause_of_a_new_leader_goes_back_to_the_line_that_explains_it(
 
 
 def run(name: str, incident: Incident, setting: str) -> WhatIf:
-    (found,) = what_if(read_paths([str(FOLDER / name)]), incident, setting_of(setting))
+    history = partial(image_before, read_paths([str(FOLDER / name)]))
+    (found,) = what_if(history, incident, setting_of(setting))
     return found
 
 

@@ -1,5 +1,6 @@
 """An incident without and with another configuration, run on the emulator."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,14 @@ import pytest
 from emulator.releases.config import ConfigError
 from emulator.wire.metadata import messages as wire
 from sessions.postmortem.incident import examine, read_paths
-from sessions.postmortem.what_if import Setting, WhatIf, sentences, setting_of, what_if
+from sessions.postmortem.what_if import (
+    Setting,
+    WhatIf,
+    image_before,
+    sentences,
+    setting_of,
+    what_if,
+)
 from tests.sessions.postmortem.logs import TOPIC, broker, cluster, fence, unfence
 
 TOPIC_CONFIG = 2
@@ -41,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(folder: Path, text: str) -> WhatIf:
     log = read_paths([str(folder)])
-    (found,) = what_if(log, examine(log), setting_of(text))
+    (found,) = what_if(partial(image_before, log), examine(log), setting_of(text))
     return found
 
 
@@ -82,4 +90,4 @@ def test_a_setting_is_written_with_its_value() -> None:
 def test_a_configuration_that_does_not_exist_is_refused(folder: Path) -> None:
     log = read_paths([str(folder)])
     with pytest.raises(ConfigError, match=r"min\.insync\.replicas"):
-        what_if(log, examine(log), Setting("min.insync.replica", "2"))
+        what_if(partial(image_before, log), examine(log), Setting("min.insync.replica", "2"))

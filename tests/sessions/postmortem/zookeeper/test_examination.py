@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,19 @@ from emulator import events
 from emulator.zookeeper import data as formats
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
+from sessions.own_cluster.formats.zookeeper_log import CREATE_SESSION
 from sessions.own_cluster.places import Place
 from sessions.own_cluster.reading import SourceError
 from sessions.own_cluster.zookeeper_history.log_copies import find_transaction_logs
+from sessions.own_cluster.zookeeper_history.reading import image_before
 from sessions.own_cluster.zookeeper_history.znode_tree import ZnodeTree
 from sessions.playback.cursor import Cursor
 from sessions.postmortem.document import as_plain
+from sessions.postmortem.processes import Value
 from sessions.postmortem.text_logs import facts
 from sessions.postmortem.text_logs.merging import find_text_logs
+from sessions.postmortem.what_if import Setting, what_if
+from sessions.postmortem.words import timeout_of
 from sessions.postmortem.zookeeper.examination import examine, record
 from tests.sessions.postmortem.text_logs.recorded import RECORDINGS as TEXT_LOGS
 from tests.sessions.postmortem.text_logs.recorded import entries
@@ -236,3 +242,39 @@ def test_random_mutations_are_told_and_nothing_else(tmp_path: Path) -> None:
         except SourceError as error:
             sentences = [str(error)]
         assert all(len(sentence) < 500 and sentence.isprintable() for sentence in sentences)
+
+
+def test_brokers_are_silent_for_the_timeout_that_zookeeper_granted() -> None:
+    """Sessions of these clusters have 9 s, which no text log says."""
+    incident = examine(history("2.8.2"))
+    value = incident.processes.value("zookeeper.session.timeout.ms")
+    assert value == Value("9000", (), is_negotiated=True)
+    created = [
+        operation.timeout_ms
+        for transaction in history("2.8.2").transactions(0)
+        for operation in transaction.operations
+        if operation.type == CREATE_SESSION
+    ]
+    assert 9_000 in created
+    assert timeout_of(incident) == (
+        "zookeeper.session.timeout.ms (9 s, by ZooKeeper's transaction log)"
+    )
+
+
+def test_an_incident_is_run_again_from_the_znodes_before_it() -> None:
+    log = history("2.8.2")
+    incident = examine(log)
+    before = partial(image_before, history("2.8.2"))
+    *_, worst = what_if(before, incident, Setting("unclean.leader.election.enable", "false"))
+    assert [fault.what for fault in worst.faults] == [
+        *("broker 0 dies", "broker 2 dies", "broker 1 dies"),
+        *("broker 0 starts", "broker 1 starts", "broker 2 starts"),
+    ]
+    assert worst.is_timeout_known
+    assert (Setting("zookeeper.session.timeout.ms", "9000"), "ZooKeeper's transaction log") in (
+        worst.configured
+    )
+    assert worst.without.unclean == ["t-0"]
+    assert worst.changed.unclean == []
+    assert worst.changed.lost == 0 < worst.without.lost
+    assert worst.changed.offline["t-0"] > worst.without.offline.get("t-0", 0)
