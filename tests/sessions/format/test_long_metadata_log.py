@@ -9,6 +9,7 @@ from emulator.events import Event
 from emulator.inputs.statements import CreateCluster
 from sessions.format import keyframes
 from sessions.format.chunks import Chunks
+from sessions.format.codec import BlockError
 from sessions.format.errors import SessionDamagedError
 from sessions.format.file import SessionFile
 from sessions.format.metadata import Origin
@@ -143,5 +144,5 @@ def test_pieces_that_no_recording_has_are_refused(tmp_path: Path) -> None:
             [(-1, -2)],
         ):
             frame.pieces = pieces
-            with pytest.raises(keyframes.codec.BlockError):
+            with pytest.raises(BlockError):
                 keyframes.decode(keyframes.encode(frame))

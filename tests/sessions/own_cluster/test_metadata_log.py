@@ -282,4 +282,4 @@ def test_a_place_is_asked_of_a_history(tmp_path: Path) -> None:
     log = str(KRAFT[-1] / "metadata")
     imported_now = import_sources([str(racks), log], until=Place(offset=200)).image
     assert imported_now.quorum is not None
-    assert imported_now.quorum.offset < 300
+    assert imported_now.quorum.offset in range(100, 300)
