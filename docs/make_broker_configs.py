@@ -1,10 +1,10 @@
-"""Writes the tables of configurations of brokers and of topics.
+"""Writes the tables of configurations of brokers, of topics and of groups.
 
 ``python -m docs.make_broker_configs FOLDER``:
 ``FOLDER/RELEASE/libs`` has the jars of each release, which ``mvn dependency:copy-dependencies``
-puts there for ``org.apache.kafka:kafka_2.13``. ``BrokerConfigs.java`` and ``TopicConfigs.java`` ask
-Kafka's own classes for names, types, update modes and defaults; the descriptions of Kafka's
-documentation are not copied.
+puts there for ``org.apache.kafka:kafka_2.13``. ``BrokerConfigs.java``, ``TopicConfigs.java`` and
+``GroupConfigs.java`` ask Kafka's own classes for names, types, update modes and defaults; the
+descriptions of Kafka's documentation are not copied.
 """
 
 import subprocess
@@ -38,11 +38,29 @@ from typing import Final
 
 TABLE: Final = """\\
 '''
+GROUPS_PROGRAM: Final = Path(__file__).with_name("GroupConfigs.java")
+GROUPS_TABLE: Final = Path("emulator/releases/group_configs_table.py")
+GROUPS_SINCE: Final = "4.0"
+GROUPS_HEAD: Final = '''"""Groups' configurations by release, made by ``docs/make_broker_configs.py``.
+
+Since and until which release, type, the lowest value (a dash: none), name, and the default after an
+equals sign. Names that brokers accept but do not describe end with an exclamation mark. Source:
+``GroupConfig`` of each release.
+"""
+
+from typing import Final
+
+TABLE: Final = """\\
+'''
 Row = tuple[str, str, str, str]
 
 
 def asked(libs: Path, program: Path) -> set[Row]:
-    """Name, type, update mode or broker's name, and default of each configuration of a release."""
+    """What a program prints of each configuration of a release.
+
+    That is its name, type, a column of its own (the update mode, the broker's name or the lowest
+    value), and the default.
+    """
     command = ["java", "-cp", str(libs / "*"), str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
@@ -67,14 +85,18 @@ def lines(found: dict[str, set[Row]]) -> list[str]:
 
 def main() -> None:
     """Ask each release below the folder named by the first argument, and write the tables."""
-    found, of_topics = {}, {}
+    found, of_topics, of_groups = {}, {}, {}
     for folder in Path(sys.argv[1]).iterdir():
         if (folder / "libs").is_dir() and numbers_of(folder.name) >= numbers_of("0.11"):
             line = ".".join(folder.name.split(".")[:2])
             found[line] = asked(folder / "libs", PROGRAM)
             of_topics[line] = asked(folder / "libs", TOPICS_PROGRAM)
+            if numbers_of(folder.name) >= numbers_of(GROUPS_SINCE):
+                of_groups[line] = asked(folder / "libs", GROUPS_PROGRAM)
     table = TOPICS_HEAD + "\n".join(lines(of_topics)) + '\n"""\n'
     TOPICS_TABLE.write_text(table, "utf-8")
+    table = GROUPS_HEAD + "\n".join(lines(of_groups)) + '\n"""\n'
+    GROUPS_TABLE.write_text(table, "utf-8")
     TABLE.write_text(HEAD + "\n".join(lines(found)) + '\n"""\n', "utf-8")
 
 
