@@ -41,7 +41,7 @@ TABLE: Final = """\\
 GROUPS_PROGRAM: Final = Path(__file__).with_name("GroupConfigs.java")
 GROUPS_TABLE: Final = Path("emulator/releases/group_configs_table.py")
 GROUPS_SINCE: Final = "4.0"
-GROUPS_HEAD: Final = '''"""Groups' configurations by release, made by ``docs/make_broker_configs.py``.
+GROUPS_HEAD: Final = '''"""Groups' configurations by release, by ``docs/make_broker_configs.py``.
 
 Since and until which release, type, the lowest value (a dash: none), name, and the default after an
 equals sign. Names that brokers accept but do not describe end with an exclamation mark. Source:

@@ -86,6 +86,7 @@ _TABLE: Final = (
     KafkaError("REASSIGNMENT_IN_PROGRESS", 60),
     KafkaError("DELEGATION_TOKEN_AUTH_DISABLED", 61),
     KafkaError("DELEGATION_TOKEN_REQUEST_NOT_ALLOWED", 64),
+    KafkaError("INVALID_PRINCIPAL_TYPE", 67),
     KafkaError("NON_EMPTY_GROUP", 68),
     KafkaError("GROUP_ID_NOT_FOUND", 69),
     KafkaError("FETCH_SESSION_ID_NOT_FOUND", 70, retriable=True),

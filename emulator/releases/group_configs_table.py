@@ -1,4 +1,4 @@
-"""Groups' configurations by release, made by ``docs/make_broker_configs.py``.
+"""Groups' configurations by release, by ``docs/make_broker_configs.py``.
 
 Since and until which release, type, the lowest value (a dash: none), name, and the default after an
 equals sign. Names that brokers accept but do not describe end with an exclamation mark. Source:

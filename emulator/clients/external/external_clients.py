@@ -136,7 +136,7 @@ class ExternalClients:
             "ApiVersions": metadata.ApiVersions(self.versions, supported),
             "SaslHandshake": sasl.SaslHandshake(self._authenticator),
             "SaslAuthenticate": sasl.SaslAuthenticate(self._authenticator),
-            **self._security(),
+            **self._security(in_kraft_mode=context.in_kraft_mode),
             "DescribeAcls": access_control.DescribeAcls(self._authorizer),
             "CreateAcls": access_control.CreateAcls(self._authorizer),
             "DeleteAcls": access_control.DeleteAcls(self._authorizer),
@@ -202,9 +202,9 @@ class ExternalClients:
             "DeleteShareGroupOffsets": share_groups.DeleteShareGroupOffsets(ids),
         }
 
-    def _security(self) -> Mapping[str, Translator]:
+    def _security(self, *, in_kraft_mode: bool) -> Mapping[str, Translator]:
         """The translators of requests about access, credentials and quotas."""
-        tokens = security.Tokens(self._settings)
+        tokens = security.Tokens(self._settings, in_kraft_mode=in_kraft_mode)
         credentials = security.ScramCredentials(self._settings)
         quotas = security.Quotas(self._settings)
         answers = {

@@ -223,4 +223,4 @@ class SaslAuthenticate:
         except SaslError as error:
             code = ERRORS["SASL_AUTHENTICATION_FAILED"].code
             return SaslAuthenticateResponse(code, str(error))
-        return SaslAuthenticateResponse(0, None, token)
+        return SaslAuthenticateResponse(0, "", token)

@@ -32,6 +32,9 @@ EXACT: Final = 0
 DEFAULT: Final = 1
 """How a quota's entity is matched by name; 2: whatever its name is."""
 NO_ERROR: Final = 0
+AUTH_DISABLED: Final = "DELEGATION_TOKEN_AUTH_DISABLED"
+NO_TIME: Final = -1
+"""The times of a token that there is not (``DelegationTokenManager.ErrorTimestamp``)."""
 
 
 class Answer:
@@ -81,44 +84,57 @@ def _unauthorized(request: Message) -> Message:
 
 
 class Tokens:
-    """Delegation tokens (KIP-48): refused, as brokers have no secret key for them."""
+    """Delegation tokens (KIP-48): refused, as brokers have no secret key for them.
 
-    def __init__(self, settings: Settings) -> None:
+    Source: ``KafkaApis.handleCreateTokenRequest`` and its neighbours, ``DelegationTokenManager``,
+    and in KRaft mode ``DelegationTokenControlManager``, which leaves times at 0.
+    """
+
+    def __init__(self, settings: Settings, *, in_kraft_mode: bool) -> None:
         """Know the listeners' protocols by ``settings``."""
         self.settings = settings
+        self.disabled_ms = 0 if in_kraft_mode else NO_TIME
 
-    def _code(self, call: Call) -> int:
+    def _error(self, call: Call) -> str:
         """Only clients that authenticate may ask for tokens (``allowTokenRequests``)."""
         protocol = self.settings.protocols.get(call.connection.listener, "PLAINTEXT")
         is_known = protocol == "SSL" and bool(call.connection.principal)
         is_allowed = is_known or protocol.startswith("SASL_")
-        error = "AUTH_DISABLED" if is_allowed else "REQUEST_NOT_ALLOWED"
-        return ERRORS[f"DELEGATION_TOKEN_{error}"].code
+        return AUTH_DISABLED if is_allowed else "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED"
+
+    def _refusal(self, error: str) -> tuple[int, int]:
+        """An error's code, and the time in the response."""
+        return ERRORS[error].code, self.disabled_ms if error == AUTH_DISABLED else NO_TIME
 
     def create(self, call: Call) -> Message:
-        """Refuse; the response names the client, and the owner that it asks for, if it is another.
-
-        Source: ``KafkaApis.handleCreateTokenRequest``.
-        """
+        """Refuse; the response names the client, and the owner that it asks for."""
         request = call.message
         assert isinstance(request, wire.CreateDelegationTokenRequest)
         kind, _, name = (call.connection.principal or ANONYMOUS).partition(":")
         owner = (kind, name)
         if request.owner_principal_name:
             owner = (request.owner_principal_type or "", request.owner_principal_name)
-        return wire.CreateDelegationTokenResponse(self._code(call), *owner, kind, name, -1, -1, -1)
+        error = self._error(call)
+        if error == AUTH_DISABLED and any(
+            renewer.principal_type != "User" for renewer in request.renewers
+        ):
+            error = "INVALID_PRINCIPAL_TYPE"
+        code, time_ms = self._refusal(error)
+        return wire.CreateDelegationTokenResponse(
+            code, *owner, kind, name, time_ms, time_ms, time_ms
+        )
 
     def renew(self, call: Call) -> Message:
         """Refuse."""
-        return wire.RenewDelegationTokenResponse(self._code(call), -1)
+        return wire.RenewDelegationTokenResponse(*self._refusal(self._error(call)))
 
     def expire(self, call: Call) -> Message:
         """Refuse."""
-        return wire.ExpireDelegationTokenResponse(self._code(call), -1)
+        return wire.ExpireDelegationTokenResponse(*self._refusal(self._error(call)))
 
     def describe(self, call: Call) -> Message:
         """Refuse."""
-        return wire.DescribeDelegationTokenResponse(self._code(call))
+        return wire.DescribeDelegationTokenResponse(self._refusal(self._error(call))[0])
 
 
 class ScramCredentials:

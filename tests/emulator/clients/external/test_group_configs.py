@@ -27,7 +27,7 @@ from tests.emulator.clients.external.test_consumer_groups import (
 from tests.emulator.clients.external.test_share_groups import CONFIG, Member, produce
 from tests.support.wire_client import FAST, WireLab
 
-SET, DELETE = 0, 1
+SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 
 
 def alter(lab: WireLab, group: str, **values: str) -> None:
@@ -151,3 +151,25 @@ def test_groups_have_no_configurations_before_4_0(version: str, mode: str) -> No
 )
 def test_durations_are_read_as_java_does(reset: str, us: int | None) -> None:
     assert duration_us(reset) == us
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [(APPEND, "streams.rack.aware.assignment.tags", "a")],
+        [(SUBTRACT, "streams.rack.aware.assignment.tags", "a")],
+        [(SET, "share.session.timeout.ms", "50000"), (APPEND, "nope", "1")],
+    ],
+)
+def test_nothing_of_a_group_is_a_list_to_a_controller(changes: list[tuple[int, str, str]]) -> None:
+    """As a broker of 4.4.0 answered, although the tags are described as a list."""
+    lab = WireLab.made(version="4.4", brokers=1, config=ONE_REPLICA)
+    rows = [AlterableConfig(name, operation, value) for operation, name, value in changes]
+    request = IncrementalAlterConfigsRequest([AlterConfigsResource(GROUP_RESOURCE, "g", rows)])
+    (result,) = lab.ask(lab.connect(), request, 1).responses
+    operation, name, _ = changes[-1]
+    word = {APPEND: "APPEND", SUBTRACT: "SUBTRACT"}[operation]
+    assert (ERROR_NAMES[result.error_code], result.error_message) == (
+        "INVALID_CONFIG",
+        f"Can't {word} to key {name} because its type is not LIST.",
+    )

@@ -11,6 +11,7 @@ from tests.support.wire_client import WireLab
 
 SECURITY_DISABLED, NOT_ALLOWED, AUTH_DISABLED = 54, 64, 61
 NOT_FOUND, DUPLICATE, UNACCEPTABLE, INVALID_REQUEST = 91, 92, 93, 42
+INVALID_PRINCIPAL_TYPE = 67
 SHA_256 = 1
 
 
@@ -48,7 +49,7 @@ def test_tokens_are_refused(lab: WireLab) -> None:
 def test_clients_that_authenticate_are_told_that_there_are_no_tokens(
     lab: WireLab, principal: str
 ) -> None:
-    """As brokers of 1.1.1, 2.8.2, 4.1.2 and 4.4.0 answered clients of SASL_PLAINTEXT."""
+    """As brokers of 2.8.2 and 4.1.2 answered clients of SASL_PLAINTEXT."""
     protocol = "SSL" if "=" in principal else "SASL_PLAINTEXT"
     addresses = {0: ("127.0.0.1", 9092)}
     subject = principal.removeprefix("User:") if protocol == "SSL" else None
@@ -65,10 +66,14 @@ def test_clients_that_authenticate_are_told_that_there_are_no_tokens(
         "User",
         name,
     )
-    assert made.issue_timestamp_ms == made.expiry_timestamp_ms == made.max_timestamp_ms == -1
+    time_ms = 0 if lab.cluster.kraft is not None else -1
+    assert made.issue_timestamp_ms == made.expiry_timestamp_ms == made.max_timestamp_ms == time_ms
+    renewers = [wire.KafkaPrincipal("Group", "x")]
+    refused = lab.ask(client, wire.CreateDelegationTokenRequest(renewers=renewers), 2)
+    assert (refused.error_code, refused.issue_timestamp_ms) == (INVALID_PRINCIPAL_TYPE, -1)
     for kind in (wire.RenewDelegationTokenRequest, wire.ExpireDelegationTokenRequest):
         response = lab.ask(client, kind(b"t"), 2)
-        assert (response.error_code, response.expiry_timestamp_ms) == (AUTH_DISABLED, -1)
+        assert (response.error_code, response.expiry_timestamp_ms) == (AUTH_DISABLED, time_ms)
     described = lab.ask(client, wire.DescribeDelegationTokenRequest(), 2)
     assert (described.error_code, described.tokens) == (AUTH_DISABLED, [])
 
