@@ -3,32 +3,66 @@
 Source: ``GroupMetadataManager`` 4.0 in ``org.apache.kafka.coordinator.group``.
 """
 
+from collections.abc import Collection
 from typing import Final
 
 from msgspec.structs import replace
 
+from emulator import events
+from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
 from emulator.common.names import random_uuid
-from emulator.coordinator.consumer_groups import requests
+from emulator.coordinator.consumer_groups import classic_members, embedded_protocol, requests
+from emulator.coordinator.consumer_groups.classic_members import (
+    INCONSISTENT,
+    REBALANCING,
+    Join,
+    check_join,
+    ends_without,
+)
 from emulator.coordinator.consumer_groups.group import AWAY, UNREVOKED, ConsumerGroup, Member
 from emulator.coordinator.consumer_groups.records import Record, RegularExpressionRecord
 from emulator.coordinator.consumer_groups.regular_expressions import matching
-from emulator.coordinator.consumer_groups.requests import Outcome, Rules
-from emulator.coordinator.groups import EMPTY, Group, Store
+from emulator.coordinator.consumer_groups.requests import (
+    ASSIGNOR_ORDERS,
+    Outcome,
+    Rules,
+    deletion_records,
+)
+from emulator.coordinator.group_metadata import GroupMetadataManager
+from emulator.coordinator.group_migration import (
+    HOST,
+    MigrationPolicy,
+    downgrade,
+    settings_of,
+    upgraded,
+)
+from emulator.coordinator.groups import EMPTY, STABLE, Group, GroupAnswer, Store, group_key
+from emulator.coordinator.members import GroupMembership
 from emulator.coordinator.modern_group_manager import (
     TASK,
+    US_PER_MS,
     ModernGroupManager,
     Progress,
     copied,
+    named,
 )
 from emulator.coordinator.modern_groups.requests import NO_GROUP, Refused
 from emulator.coordinator.modern_groups.specification import Partitions
 from emulator.coordinator.records import GroupRecord as ClassicRecord
+from emulator.coordinator.records import group_record
 from emulator.metadata_log.metadata_version import GROUP_VERSION
 from emulator.protocol import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
     ConsumerMemberDescription,
+    HeartbeatRequest,
+    JoinGroupRequest,
+    JoinGroupResponse,
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    SyncGroupRequest,
+    SyncGroupResponse,
 )
 
 RESOLVE_MIN_US: Final = 10_000_000
@@ -47,6 +81,13 @@ class ConsumerGroupManager(
     profile_feature = "consumer_group_protocol"
     response = ConsumerGroupHeartbeatResponse
 
+    def __init__(
+        self, context: BrokerContext, metadata: GroupMetadataManager, members: GroupMembership
+    ) -> None:
+        """Act in ``context``; ``members`` manages groups that become classic ones."""
+        super().__init__(context, metadata)
+        self.members = members
+
     @property
     def rules(self) -> Rules:
         """The rules that the configuration gives now."""
@@ -58,6 +99,7 @@ class ConsumerGroupManager(
             profile.has("unsubscribed_partitions_revoked"),
             config.consumer_assignment_interval_us if waits else None,
             profile.has("preferred_assignor_bumps_epoch"),
+            ASSIGNOR_ORDERS[config.consumer_assignors],
         )
 
     @property
@@ -79,26 +121,50 @@ class ConsumerGroupManager(
     def _state_for(
         self, group: Group | None, message: ConsumerGroupHeartbeatRequest
     ) -> ConsumerGroup:
-        if group is not None and group.modern is None and _is_replaceable(group, message):
+        if group is None or group.modern is not None or message.member_epoch:
+            return super()._state_for(group, message)
+        if group.state == EMPTY and not group.members:
             return self._new(group.name)
-        return super()._state_for(group, message)
+        return upgraded(group, self._policy, self, self.rules)
+
+    @property
+    def _policy(self) -> MigrationPolicy:
+        return MigrationPolicy(self.context.config.consumer_migration_policy)
 
     def _decide(self, state: ConsumerGroup, message: ConsumerGroupHeartbeatRequest) -> Outcome:
         if not message.member_id:
             message = replace(message, member_id=random_uuid(self.kernel.random_below))
         return requests.heartbeat(state, message, self, self.rules, self.kernel.now)
 
-    def _become(self, group: Group, state: ConsumerGroup) -> None:
-        is_classic = group.modern is None
+    def _become(
+        self, group: Group, state: ConsumerGroup, member: Member
+    ) -> tuple[list[Record | ClassicRecord], Group | None]:
+        """Let a group have a state; a classic one becomes a consumer group."""
+        if group.modern is not None:
+            return [], None
+        former = copied(group)
+        if group.members:
+            self.members.fail_waiting(group, REBALANCING)
+            self.context.timers.clear_deadline(TASK, group_key(group.name))
+            creation = requests.creation_records(state, self.rules)
+            now = self.kernel.now
+            for known in state.members.values():
+                state.sessions[known.id] = now + self._session_us(state, known)
+        else:
+            creation = []
+        was_written = bool(group.generation)
+        group.leader = group.assignor = group.protocol_type = ""
+        group.members, group.pending = {}, {}
+        group.join_deadline_us, group.delay_left_us = 0, -1
         group.modern = state
-        if is_classic:
-            self._forget_classic(group)
+        if creation:
+            self._convert(group, "consumer", f"{member.client} uses the protocol consumer")
+        return [*([ClassicRecord(group.name, -1)] if was_written else []), *creation], former
 
-    def _forget_classic(self, group: Group) -> None:
-        """Delete the last generation of a classic group that becomes a consumer group."""
-        if group.generation:
-            group.leader = group.assignor = group.protocol_type = ""
-            self.metadata.write(Store(group.name), [ClassicRecord(group.name, -1)])
+    def _convert(self, group: Group, protocol: str, reason: str) -> None:
+        self.kernel.emit(
+            events.GroupConverted, group.name, self.context.id, group.generation, protocol, reason
+        )
 
     def _stayed(self, group: Group, outcome: Outcome) -> None:
         if outcome.resolves or self._has_to_resolve(self._state(group)):
@@ -106,13 +172,21 @@ class ConsumerGroupManager(
 
     def _keep_session(self, state: ConsumerGroup, member: Member, *, was: Member | None) -> None:
         """Note a member's sign of life; its time to revoke begins when it is told to."""
-        if member.state != UNREVOKED:
+        now = self.kernel.now
+        if member.classic is not None or member.state != UNREVOKED:
             state.revocations.pop(member.id, None)
         elif was is None or (was.state, was.epoch) != (member.state, member.epoch):
-            due = requests.revocation_due_us(member, self.kernel.now)
+            due = requests.revocation_due_us(member, now)
             if due is not None:
                 state.revocations[member.id] = due
-        super()._keep_session(state, member, was=was)
+        state.sessions[member.id] = now + self._session_us(state, member)
+        self.watch(state)
+
+    def _session_us(self, state: ConsumerGroup, member: Member) -> int:
+        """How long a member may be silent; one of the classic protocol has said so."""
+        if member.classic is not None:
+            return member.classic.session_timeout_ms * US_PER_MS
+        return self.session_timeout_us(state.name)
 
     def _leave(self, request: int, message: ConsumerGroupHeartbeatRequest) -> None:
         group = self.metadata.group(message.group)
@@ -135,17 +209,198 @@ class ConsumerGroupManager(
     def _removal(self, state: ConsumerGroup, member: Member) -> Outcome:
         return requests.remove(state, member, self, self.rules)
 
-    def make_way(self, name: str) -> bool:
-        """Let a classic member join: an empty consumer group becomes a classic one."""
+    def _remove(
+        self,
+        group: Group,
+        member: Member,
+        reason: str,
+        answer: GroupAnswer | None = None,
+    ) -> None:
+        state = self._state(group)
+        if not (ends_without(state, (member.id,)) and self._may_downgrade):
+            super()._remove(group, member, reason, answer)
+            return
+        self._downgrade(group, {member.id}, None, deletion_records(state), answer)
+        self.kernel.emit(
+            events.MemberLeft, group.name, self.context.id, member.client, member.id, reason
+        )
+        self._convert(group, "classic", f"{member.client}: {reason}")
+        self.members.prepare(group)
+
+    @property
+    def _may_downgrade(self) -> bool:
+        return bool(self._policy & MigrationPolicy.DOWNGRADE)
+
+    def _downgrade(
+        self,
+        group: Group,
+        leaving: Collection[str],
+        joining: Member | None,
+        records: list[Record],
+        answer: GroupAnswer | None,
+    ) -> None:
+        """Let a consumer group become a classic one, without some members."""
+        state = self._state(group)
+        former = copied(group)
+        downgrade(group, state, leaving, joining, self.names(state))
+        self.context.timers.clear_deadline(TASK, group_key(group.name))
+        group.state = STABLE
+        assignments = {member.id: member.assignment for member in group.members.values()}
+        partitions = {member.id: member.partitions for member in group.members.values()}
+        store = Store(group.name, before=state, reverts=former)
+        store.answers = [] if answer is None else [answer]
+        self.metadata.write(store, [*records, group_record(group, partitions, assignments)])
+        for member in group.members:
+            self.members.alive(group, member)
+
+    def make_way(self, name: str) -> None:
+        """Let an empty consumer group become a classic one: a classic member joins."""
         group = self.metadata.group(name)
-        if group is None or group.consumer is None:
-            return True
-        if group.consumer.members:
-            return False
-        records = requests.deletion_records(group.consumer)
+        if group is None or group.consumer is None or group.consumer.members:
+            return
+        records = [*deletion_records(group.consumer), ClassicRecord(name, 0)]
         group.modern, group.generation = None, 0
         self.metadata.write(Store(name), records)
-        return True
+
+    # ---- members of the classic protocol
+
+    def join(self, request: int, message: JoinGroupRequest) -> None:
+        """Let a classic member join a consumer group, or move towards its assignment."""
+        group = self.metadata.group(message.group)
+        assert group is not None
+        state = self._state(group)
+        is_new = not message.member_id
+        name = message.member_id or random_uuid(self.kernel.random_below)
+        join = Join(
+            message.member_id,
+            message.instance_id,
+            message.protocol_type or embedded_protocol.TYPE,
+            settings_of(message),
+            message.rebalance_timeout_us // US_PER_MS,
+            message.consumer,
+            HOST,
+        )
+        try:
+            needs_policy = self.context.profile.has("classic_members_need_migration")
+            if needs_policy and not self._policy:
+                raise Refused(INCONSISTENT, "Group migration is disabled.")
+            check_join(state, join, name, self.rules)
+            takes_id = message.takes_id and self.context.profile.has("member_id_required")
+            if is_new and not message.instance_id and takes_id:
+                raise Refused("MEMBER_ID_REQUIRED", "")
+            self._joined(group, request, join, name)
+        except Refused as refused:
+            told = name if refused.error == "MEMBER_ID_REQUIRED" else message.member_id
+            response = JoinGroupResponse(request, message.group, refused.error, told)
+            self.metadata.respond(request, response)
+
+    def _joined(self, group: Group, request: int, join: Join, name: str) -> None:
+        state, now = self._state(group), self.kernel.now
+        static = state.static_member(join.instance_id)
+        ends = (
+            static is not None
+            and static.classic is None
+            and ends_without(state, (static.id,), may_be_empty=True)
+            and self._may_downgrade
+        )
+        joined = classic_members.join(state, join, name, self, self.rules, now, ends=ends)
+        outcome = joined.outcome
+        member = outcome.member
+        response = JoinGroupResponse(
+            request,
+            group.name,
+            NONE,
+            member.id,
+            member.epoch,
+            protocol_type=join.protocol_type,
+            protocol=join.classic.protocols[0].name,
+        )
+        if joined.replaces is None:
+            self._settle(group, state, outcome, response)
+            state.joins.pop(member.id, None)
+            state.syncs[member.id] = now + join.rebalance_timeout_ms * US_PER_MS
+            self.watch(state)
+            return
+        tombstones = deletion_records(state, {joined.replaces.id: member.id})
+        self._downgrade(group, (), member, [*outcome.records, *tombstones], response)
+        self._convert(group, "classic", f"{member.client} uses the protocol classic")
+        if joined.rebalances:
+            self.members.prepare(group)
+
+    def sync(self, request: int, message: SyncGroupRequest) -> None:
+        """Tell a classic member its partitions."""
+        group = self.metadata.group(message.group)
+        assert group is not None
+        state = self._state(group)
+        try:
+            member = self._checked(state, message)
+        except Refused as refused:
+            response = SyncGroupResponse(request, message.group, refused.error)
+            self.metadata.respond(request, response)
+            return
+        kinds = message.protocol_type, message.protocol
+        error = classic_members.sync_error(state, member, self.rules, *kinds)
+        if error != NONE:
+            if error == REBALANCING:
+                self._await_join(state, member)
+            self.metadata.respond(request, SyncGroupResponse(request, message.group, error))
+            return
+        state.syncs.pop(member.id, None)
+        self._keep_session(state, member, was=member)
+        names = self.names(state)
+        assert member.classic is not None
+        is_scripted = member.classic.is_scripted
+        response = SyncGroupResponse(
+            request,
+            group.name,
+            NONE,
+            named(member.assigned, names) if is_scripted else [],
+            b"" if is_scripted else classic_members.assignment_of(member, names),
+            *kinds,
+        )
+        self._write(group, [], response)
+
+    def classic_heartbeat(self, message: HeartbeatRequest) -> str:
+        """Keep a classic member's session alive; the error tells whether it has to join again."""
+        group = self.metadata.group(message.group)
+        assert group is not None
+        state = self._state(group)
+        try:
+            member = self._checked(state, message)
+        except Refused as refused:
+            return refused.error
+        self._keep_session(state, member, was=member)
+        error = classic_members.heartbeat_error(state, member, self.rules)
+        if error == REBALANCING:
+            self._await_join(state, member)
+        return error
+
+    def leave(self, request: int, message: LeaveGroupRequest) -> None:
+        """Let a classic member leave, or an administrator remove a static member."""
+        group = self.metadata.group(message.group)
+        assert group is not None
+        state = self._state(group)
+        try:
+            static = state.static_member(message.instance_id)
+            name = message.member_id or (static.id if static is not None else "")
+            member = classic_members.current(state, name, message.instance_id)
+        except Refused as refused:
+            response = LeaveGroupResponse(request, message.group, refused.error)
+            self.metadata.respond(request, response)
+            return
+        self._remove(group, member, "left", LeaveGroupResponse(request, message.group, NONE))
+
+    @staticmethod
+    def _checked(state: ConsumerGroup, message: SyncGroupRequest | HeartbeatRequest) -> Member:
+        return classic_members.checked(
+            state, message.member_id, message.instance_id, message.generation
+        )
+
+    def _await_join(self, state: ConsumerGroup, member: Member) -> None:
+        """Give a classic member its rebalance timeout to join again, unless it runs already."""
+        due_us = self.kernel.now + member.rebalance_timeout_ms * US_PER_MS
+        state.joins.setdefault(member.id, due_us)
+        self.watch(state)
 
     # ---- what is told
 
@@ -253,13 +508,23 @@ class ConsumerGroupManager(
         """Fence members that were silent, or have not revoked, for too long."""
         consumers, now = self._state(group), self.kernel.now
         super().expire(group)
+        waits = (
+            (consumers.joins, "did not join again in time"),
+            (consumers.syncs, "did not sync in time"),
+        )
+        for deadlines, reason in waits:
+            for name in [name for name, due_us in deadlines.items() if due_us <= now]:
+                deadlines.pop(name, None)
+                if group.consumer is consumers and name in consumers.members:
+                    self._remove(group, consumers.members[name], reason)
         for name, (due_us, epoch) in list(consumers.revocations.items()):
             member = consumers.members.get(name)
-            if due_us <= now:
+            if due_us <= now and group.consumer is consumers:
                 consumers.revocations.pop(name, None)
                 if member is not None and member.epoch == epoch:
                     self._remove(group, member, "did not revoke in time")
-        self.watch(consumers)
+        if group.consumer is consumers:
+            self.watch(consumers)
 
     def loaded(self, group: Group) -> None:
         """Start the sessions of a group that was loaded anew."""
@@ -269,8 +534,3 @@ class ConsumerGroupManager(
             if due is not None:
                 consumers.revocations[member.id] = due
         super().loaded(group)
-
-
-def _is_replaceable(group: Group, message: ConsumerGroupHeartbeatRequest) -> bool:
-    """Whether a joining member may make a classic group its own: one without members."""
-    return not message.member_epoch and group.state == EMPTY and not group.members

@@ -119,9 +119,9 @@ class GroupCoordinator:
             assignment_stored=self._assignment_stored,
             modern_stored=self._modern_stored,
         )
-        self.consumers = ConsumerGroupManager(context, self.offsets)
-        self.shares = ShareGroupManager(context, self.offsets, persister)
         self.members = GroupMembership(context, self.offsets)
+        self.consumers = ConsumerGroupManager(context, self.offsets, self.members)
+        self.shares = ShareGroupManager(context, self.offsets, persister)
         self.expiry = OffsetExpiration(context, self.offsets)
         self.respond = self.offsets.respond
         self.group = self.offsets.group
@@ -180,12 +180,20 @@ class GroupCoordinator:
             error = "INVALID_SESSION_TIMEOUT"
         if error != NONE:
             self.respond(request, JoinGroupResponse(request, message.group, error))
-        elif not self.consumers.make_way(message.group) or self.is_share(message.group):
+        elif self.is_share(message.group):
             error = "INCONSISTENT_GROUP_PROTOCOL"
             self.respond(request, JoinGroupResponse(request, message.group, error))
+        elif self.has_consumers(message.group):
+            self.consumers.join(request, message)
         else:
+            self.consumers.make_way(message.group)
             self.members.join(request, message)
         self._watch_positions()
+
+    def has_consumers(self, name: str) -> bool:
+        """Whether a group is a consumer group with members, which serves classic members too."""
+        group = self.group(name)
+        return group is not None and group.consumer is not None and bool(group.consumer.members)
 
     def is_share(self, name: str) -> bool:
         """Whether a group is a share group, which other members may not join."""
@@ -197,6 +205,8 @@ class GroupCoordinator:
         error = self.refusal(message.group)
         if error != NONE:
             self.respond(request, SyncGroupResponse(request, message.group, error))
+        elif self.has_consumers(message.group):
+            self.consumers.sync(request, message)
         else:
             self.members.sync(request, message)
         self._watch_positions()
@@ -208,6 +218,8 @@ class GroupCoordinator:
         # session starts anew when the group is loaded (GroupCoordinator.handleHeartbeat).
         if error == LOADING:
             error = NONE
+        elif error == NONE and self.has_consumers(message.group):
+            error = self.consumers.classic_heartbeat(message)
         elif error == NONE:
             error = self.members.check(
                 message.group, message.member_id, message.generation, message.instance_id
@@ -221,6 +233,9 @@ class GroupCoordinator:
     def leave(self, _client: int, request: int, message: LeaveGroupRequest) -> None:
         """Remove a member."""
         error = self.refusal(message.group)
+        if error == NONE and self.has_consumers(message.group):
+            self.consumers.leave(request, message)
+            return
         if error == NONE:
             group = self.group(message.group)
             error = REFUSED if group is None else self.members.leave(group, message)

@@ -281,6 +281,7 @@ class GroupMetadataManager:
         to_end = self.context.profile.has("offsets_loaded_to_log_end")
         bound = log.end if to_end else min(high_watermark, log.end)
         groups: dict[str, Group] = {}
+        classic: set[str] = set()
         for batch in log.read(log.start, bound):
             if batch.is_control:
                 _end_transaction(groups.values(), batch)
@@ -291,14 +292,12 @@ class GroupMetadataManager:
                 if record is not None:
                     group = groups.setdefault(record.group, Group(record.group))
                     self._apply(group, record, batch)
+                    if isinstance(record, GroupRecord):
+                        (classic.add if record.generation >= 0 else classic.discard)(group.name)
         groups = {
             name: loaded
             for name, loaded in groups.items()
-            if loaded.offsets
-            or loaded.generation
-            or loaded.unstable
-            or loaded.consumer
-            or loaded.share
+            if name in classic or loaded.offsets or loaded.unstable or loaded.modern
         }
         self.state.groups.update(groups)
         self.kernel.emit(events.GroupsLoaded, tp, self.context.id, list(groups))

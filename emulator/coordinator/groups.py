@@ -16,11 +16,15 @@ from emulator.coordinator.consumer_groups.group import ConsumerGroup
 from emulator.coordinator.modern_groups.specification import Partitions
 from emulator.coordinator.share_groups.group import ShareGroup
 from emulator.protocol import (
-    EpochResponse,
+    ConsumerGroupHeartbeatResponse,
+    JoinGroupResponse,
+    LeaveGroupResponse,
     Protocol,
+    ShareGroupHeartbeatResponse,
     ShareGroupStateResponse,
     ShareOffset,
     Subscription,
+    SyncGroupResponse,
 )
 
 EMPTY: Final = "Empty"
@@ -142,6 +146,26 @@ class Group(Struct, array_like=True):
         )
 
 
+def supports(member: Member, protocol: str) -> bool:
+    """Whether a classic member supports a protocol."""
+    return any(offered.name == protocol for offered in member.protocols)
+
+
+def chosen_protocol(group: Group) -> str:
+    """The protocol preferred by most members, among those that all support.
+
+    Each votes for the first candidate in its own list (``GroupMetadata.selectProtocol``).
+    """
+    members = list(group.members.values())
+    votes: dict[str, int] = {}
+    for member in members:
+        for protocol in member.protocols:
+            if all(supports(other, protocol.name) for other in members):
+                votes[protocol.name] = votes.get(protocol.name, 0) + 1
+                break
+    return max(votes, key=lambda name: votes[name], default="")
+
+
 def keep(group: Group, tp: str, position: Position) -> None:
     """Store a committed offset, replacing any earlier one."""
     group.offsets[tp], group.committed_us[tp] = position.offset, position.at_us
@@ -175,6 +199,16 @@ class Replacement(Struct, frozen=True, array_like=True):
     can_skip: bool
 
 
+GroupAnswer = (
+    ConsumerGroupHeartbeatResponse
+    | ShareGroupHeartbeatResponse
+    | JoinGroupResponse
+    | SyncGroupResponse
+    | LeaveGroupResponse
+)
+"""A response that waits until what a request has changed is replicated."""
+
+
 class Store(Struct, array_like=True):
     """A group's records being written to the log, and the request to answer once replicated.
 
@@ -183,8 +217,8 @@ class Store(Struct, array_like=True):
     its new id, if one does. ``producer_id`` identifies the transaction that they belong to, -1 if
     none; ``adds_partition`` and ``knows_abortable`` are its producer's. Records of a consumer or
     share group have ``before``, what the group was without them, and the ``answers`` that wait for
-    them. When they are stored, a share group ``begins`` with the state of partitions, by topic id,
-    in ``state_epoch``.
+    them; if the group has changed its type with them, it ``reverts`` to what it was. When they are
+    stored, a share group ``begins`` with the state of partitions, by topic id, in ``state_epoch``.
     """
 
     group: str
@@ -202,8 +236,9 @@ class Store(Struct, array_like=True):
     transactional_id: str = ""
     adds_partition: bool = False
     knows_abortable: bool = False
-    answers: list[EpochResponse] = field(default_factory=list)
+    answers: list[GroupAnswer] = field(default_factory=list)
     before: ConsumerGroup | ShareGroup | None = None
+    reverts: Group | None = None
     state_epoch: int = 0
     begins: Partitions = field(default_factory=dict)
 

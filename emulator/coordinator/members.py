@@ -23,8 +23,11 @@ from emulator.coordinator.groups import (
     Member,
     Replacement,
     Store,
+    chosen_protocol,
     group_key,
+    supports,
 )
+from emulator.coordinator.records import GroupRecord
 from emulator.protocol import (
     JoinGroupRequest,
     JoinGroupResponse,
@@ -91,6 +94,7 @@ class GroupMembership:
             if error != NONE:
                 self._refuse_join(request, message, error, message.member_id)
                 return
+        is_new = group is None
         group = group or self.metadata.make(message.group)
         if not _is_consistent(group, message):
             self._refuse_join(request, message, "INCONSISTENT_GROUP_PROTOCOL")
@@ -107,6 +111,8 @@ class GroupMembership:
             self._refuse_join(request, message, "MEMBER_ID_REQUIRED", name)
         else:
             self._add(group, self._new_id(message.consumer), request, message)
+        if is_new and self.profile.has("new_groups_written"):
+            self.metadata.write(Store(group.name), [GroupRecord(group.name, 0)])
         self._try_to_complete(group)
 
     def _refuse_join(
@@ -139,7 +145,7 @@ class GroupMembership:
         self.kernel.emit(
             events.MemberJoined, group.name, self.context.id, member.consumer, member.id
         )
-        self._prepare(group)
+        self.prepare(group)
 
     def _join_again(
         self, group: Group, member: Member, request: int, message: JoinGroupRequest
@@ -153,7 +159,7 @@ class GroupMembership:
             self._tell_generation(group, member)
             return
         member.subscription, member.protocols = message.subscription, message.protocols
-        self._prepare(group)
+        self.prepare(group)
 
     # ---- static members (KIP-345)
 
@@ -175,7 +181,7 @@ class GroupMembership:
         member.rebalance_timeout_us = message.rebalance_timeout_us
         member.join = request
         self.alive(group, name)
-        if group.state == STABLE and _chosen_protocol(group) == group.assignor:
+        if group.state == STABLE and chosen_protocol(group) == group.assignor:
             self.metadata.store_assignment(
                 group,
                 {other.id: other.partitions for other in group.members.values()},
@@ -183,7 +189,7 @@ class GroupMembership:
                 Replacement(name, leader, message.can_skip),
             )
         else:
-            self._prepare(group)
+            self.prepare(group)
 
     def _replace(self, group: Group, old: Member, name: str) -> Member:
         """Give a member a new id; what waits for a response under the old one is fenced."""
@@ -221,7 +227,7 @@ class GroupMembership:
 
     # ---- the rebalance
 
-    def _prepare(self, group: Group) -> None:
+    def prepare(self, group: Group) -> None:
         """Start a rebalance, unless one is already in progress."""
         if PREPARING not in NEXT[group.state]:
             return
@@ -267,14 +273,14 @@ class GroupMembership:
             return
         group.generation += 1
         if not group.members:
-            group.leader = group.assignor = group.protocol_type = ""
+            group.leader = group.assignor = ""
             group.empty_since_us = self.kernel.now
             self.metadata.to(group, EMPTY)
             self.metadata.store_assignment(group, {})
             return
         self.metadata.to(group, COMPLETING)
         if group.protocol_type:
-            group.assignor = _chosen_protocol(group)
+            group.assignor = chosen_protocol(group)
         for member in group.members.values():
             self.alive(group, member.id)
             member.is_new, member.partitions, member.assignment = False, [], b""
@@ -356,7 +362,7 @@ class GroupMembership:
             return
         if error != NONE:
             self._fail_syncs(group, error)
-            self._prepare(group)
+            self.prepare(group)
             self._try_to_complete(group)
             return
         self.metadata.to(group, STABLE)
@@ -420,7 +426,7 @@ class GroupMembership:
     def remove(self, group: Group, member_id: str, reason: str) -> None:
         """Remove a member, which triggers a rebalance."""
         self._drop(group, group.members[member_id], reason)
-        self._prepare(group)
+        self.prepare(group)
         self._try_to_complete(group)
 
     def _drop(self, group: Group, member: Member, reason: str) -> None:
@@ -487,25 +493,5 @@ def _is_consistent(group: Group, message: JoinGroupRequest) -> bool:
     if not message.protocol_type:
         return group.assignor == message.assignor
     return any(
-        all(_supports(member, protocol.name) for member in members)
-        for protocol in message.protocols
+        all(supports(member, protocol.name) for member in members) for protocol in message.protocols
     )
-
-
-def _supports(member: Member, protocol: str) -> bool:
-    return any(offered.name == protocol for offered in member.protocols)
-
-
-def _chosen_protocol(group: Group) -> str:
-    """The protocol preferred by most members, among those that all support.
-
-    Each votes for the first candidate in its own list (``GroupMetadata.selectProtocol``).
-    """
-    members = list(group.members.values())
-    votes: dict[str, int] = {}
-    for member in members:
-        for protocol in member.protocols:
-            if all(_supports(other, protocol.name) for other in members):
-                votes[protocol.name] = votes.get(protocol.name, 0) + 1
-                break
-    return max(votes, key=lambda name: votes[name], default="")

@@ -5,7 +5,7 @@ If they cannot be appended, the group is again as it was before. Source: ``Group
 and ``CoordinatorRuntime`` 4.0 to 4.2.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from emulator.common.java_collections import timeline_order
 from emulator.common.names import as_sent
 from emulator.coordinator.consumer_groups.group import ConsumerGroup
 from emulator.coordinator.group_metadata import GroupMetadataManager
-from emulator.coordinator.groups import Group, Store, group_key
+from emulator.coordinator.groups import Group, GroupAnswer, Store, group_key
 from emulator.coordinator.modern_groups.group import EMPTY, MemberT, ModernGroup
 from emulator.coordinator.modern_groups.records import (
     CurrentAssignmentRecord,
@@ -33,7 +33,6 @@ from emulator.protocol import (
     ConsumerGroupDescription,
     ConsumerGroupHeartbeatResponse,
     ConsumerMemberDescription,
-    EpochResponse,
     GroupHeartbeatRequest,
     ShareGroupHeartbeatResponse,
 )
@@ -44,6 +43,7 @@ US_PER_MS: Final = 1_000
 
 GroupT = TypeVar("GroupT", bound=ModernGroup[Any])
 """The state of a group."""
+StateT = TypeVar("StateT", bound=Struct)
 RequestT = TypeVar("RequestT", bound=GroupHeartbeatRequest)
 
 
@@ -189,8 +189,6 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         outcome = self._decide(state, message)
         member, assignment = outcome.member, outcome.assignment
         group = group or self.metadata.make(message.group)
-        self._become(group, state)
-        before = dict(state.members)
         names = self.names(state, member) if assignment else {}
         answer = self.response(
             request,
@@ -204,7 +202,19 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
             assignment,
             {topic: names[topic] for topic in assignment or () if topic in names},
         )
-        self._write(group, outcome.records, answer, outcome.begins)
+        self._settle(group, state, outcome, answer)
+
+    def _settle(
+        self,
+        group: Group,
+        state: GroupT,
+        outcome: Outcome[Any, MemberT],
+        answer: GroupAnswer,
+    ) -> None:
+        """Write what a member's joining or staying has changed, and tell of it."""
+        member, before = outcome.member, dict(state.members)
+        first, reverts = self._become(group, state, member)
+        self._write(group, outcome.records, answer, outcome.begins, first=first, reverts=reverts)
         self._keep_session(state, member, was=before.get(member.id))
         if member.id not in before:
             fields = (group.name, self.context.id, member.client, member.id)
@@ -215,8 +225,13 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
     def _stayed(self, group: Group, outcome: Outcome[Any, MemberT]) -> None:
         """Do what follows from a heartbeat."""
 
-    def _become(self, group: Group, state: GroupT) -> None:
-        """Let a group have a state, which may be new."""
+    def _become(
+        self, group: Group, state: GroupT, member: MemberT
+    ) -> tuple[list[Any], Group | None]:
+        """Let a group have a state, which may be new, because of a member.
+
+        Return the records that this takes, and what the group was if it was of another type.
+        """
         raise NotImplementedError
 
     def _keep_session(self, state: GroupT, member: MemberT, *, was: MemberT | None) -> None:
@@ -229,7 +244,7 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         group: Group,
         member: MemberT,
         reason: str,
-        answer: EpochResponse | None = None,
+        answer: GroupAnswer | None = None,
     ) -> None:
         state = self._state(group)
         before = dict(state.members)
@@ -253,13 +268,16 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         self,
         group: Group,
         records: list[Any],
-        answer: EpochResponse | None = None,
+        answer: GroupAnswer | None = None,
         begins: Partitions | None = None,
+        *,
+        first: Sequence[Any] = (),
+        reverts: Group | None = None,
     ) -> None:
         """Apply records and append them; answer when all that was decided before is replicated."""
         state = self._state(group)
         answers = [] if answer is None else [answer]
-        if not records:
+        if not (records or first):
             pending = [s for s in self.metadata.state.stores.values() if s.group == group.name]
             if pending and answer is not None:
                 pending[-1].answers.append(answer)
@@ -271,9 +289,9 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         for record in records:
             state.replay(record)
         self._note_state(group)
-        store = Store(group.name, answers=answers, before=before)
+        store = Store(group.name, answers=answers, before=before, reverts=reverts)
         store.state_epoch, store.begins = state.epoch, begins or {}
-        self.metadata.write(store, records)
+        self.metadata.write(store, [*first, *records])
 
     def stored(self, store: Store, error: str) -> None:
         """Handle the outcome of a write: answer, or restore the group as it was."""
@@ -281,16 +299,17 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
             self._answer(store.answers)
             return
         group = self.metadata.group(store.group)
-        if group is not None and error != "REQUEST_TIMED_OUT" and store.before is not None:
+        if group is not None and store.reverts is not None and error != "REQUEST_TIMED_OUT":
+            self.metadata.state.groups[group.name] = store.reverts
+        elif group is not None and error != "REQUEST_TIMED_OUT" and store.before is not None:
             sessions = group.modern.sessions if group.modern is not None else {}
             group.modern = store.before
             group.modern.sessions.update(sessions)
             self._note_state(group)
         told = WRITE_ERRORS.get(error, UNKNOWN_ERROR)
-        refusals = [self.response(answer.request, answer.group, told) for answer in store.answers]
-        self._answer(refusals)
+        self._answer(type(answer)(answer.request, answer.group, told) for answer in store.answers)
 
-    def _answer(self, answers: Iterable[EpochResponse]) -> None:
+    def _answer(self, answers: Iterable[GroupAnswer]) -> None:
         for answer in answers:
             self.metadata.respond(answer.request, answer)
 
@@ -310,7 +329,7 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
             emit(events.GroupEpochBumped, *where, state.epoch, outcome.reason)
         if any(isinstance(record, TargetEpochRecord) for record in outcome.records):
             names, computed = self.names(state), (state.assignment_epoch, self._assignor(state))
-            targets = {name: _named(state.target[name], names) for name in sorted(state.target)}
+            targets = {name: named(state.target[name], names) for name in sorted(state.target)}
             emit(events.TargetAssignmentComputed, *where, *computed, targets)
         for record in outcome.records:
             if isinstance(record, CurrentAssignmentRecord) and not record.is_tombstone:
@@ -330,8 +349,8 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
             member.id,
             member.epoch,
             progress.state,
-            _named(member.assigned, names),
-            _named(progress.revoking, names),
+            named(member.assigned, names),
+            named(progress.revoking, names),
             progress.awaits,
         )
 
@@ -378,9 +397,10 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         """Remove members that were silent for too long."""
         state, now = self._state(group), self.kernel.now
         for name, due_us in list(state.sessions.items()):
-            if due_us <= now and name in state.members:
+            if due_us <= now and name in state.members and self.state_of(group) is state:
                 self._remove(group, state.members[name], "session expired")
-        self.watch(state)
+        if self.state_of(group) is state:
+            self.watch(state)
 
     def loaded(self, group: Group) -> None:
         """Start the sessions of a group that was loaded anew."""
@@ -393,15 +413,16 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         self.watch(state)
 
 
-def copied(state: GroupT) -> GroupT:
+def copied(state: StateT) -> StateT:
     """A copy that later records do not change."""
     copy = copier(type(state))
     assert copy is not None
-    made: GroupT = copy(state)
+    made: StateT = copy(state)
     return made
 
 
-def _named(partitions: Partitions, names: Mapping[str, str]) -> list[str]:
+def named(partitions: Partitions, names: Mapping[str, str]) -> list[str]:
+    """Partitions by name; by their topic's id if it does not exist any more."""
     return [
         f"{names.get(topic, topic)}-{number}"
         for topic, numbers in partitions.items()

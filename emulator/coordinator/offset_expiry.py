@@ -71,7 +71,8 @@ class OffsetExpiration:
         del self.state.groups[group.name]
         if consumer is not None:
             records += deletion_records(consumer)
-        elif group.generation:  # without a generation no record of the group was ever written
+        elif group.generation or self.context.profile.has("new_groups_written"):
+            # Otherwise no record of the group was ever written.
             records.append(GroupRecord(group.name, -1))
         if records:
             self.metadata.write(Store(group.name), records)

@@ -94,8 +94,11 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
     def _new(self, name: str) -> ShareGroup:
         return requests.new_group(name, self.rules)
 
-    def _become(self, group: Group, state: ShareGroup) -> None:
+    def _become(
+        self, group: Group, state: ShareGroup, member: ModernMember
+    ) -> tuple[list[Record], None]:
         group.modern = state
+        return [], None
 
     def _decide(self, state: ShareGroup, message: ShareGroupHeartbeatRequest) -> Outcome:
         return requests.heartbeat(state, message, self, self.rules, self.kernel.now)

@@ -90,6 +90,20 @@ class GroupEpochBumped(Event, frozen=True, label="GROUP"):
     reason: fields.Reason
 
 
+class GroupConverted(Event, frozen=True, label="GROUP"):
+    """A group changed between the classic and the consumer protocol with its members (KIP-848).
+
+    ``protocol`` is the one that it uses now: ``consumer`` (an upgrade) or ``classic`` (a
+    downgrade).
+    """
+
+    group: fields.Group
+    broker: fields.BrokerId
+    generation: fields.Generation
+    protocol: fields.Protocol
+    reason: fields.Reason
+
+
 class TargetAssignmentComputed(Event, frozen=True, label="GROUP"):
     """A coordinator assigned the partitions of a group of the new protocol.
 

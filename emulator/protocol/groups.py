@@ -127,7 +127,8 @@ class JoinGroupResponse(Message, frozen=True):
 class SyncGroupRequest(Message, frozen=True):
     """Requests a member's partitions; the leader's request has the assignment of all members.
 
-    An external leader's assignment is opaque: ``assignments``.
+    An external leader's assignment is opaque: ``assignments``. ``protocol_type`` and ``protocol``
+    are empty if they are not sent (before SyncGroup 5).
     """
 
     group: str
@@ -136,6 +137,8 @@ class SyncGroupRequest(Message, frozen=True):
     assignment: dict[str, list[str]] = field(default_factory=dict)
     assignments: dict[str, bytes] = field(default_factory=dict)
     instance_id: str = ""
+    protocol_type: str = ""
+    protocol: str = ""
 
     def detail(self) -> Detail:
         """The group, its generation, and all assigned partitions."""

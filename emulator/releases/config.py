@@ -176,6 +176,8 @@ class BrokerConfig(Struct, frozen=True):
     consumer_max_heartbeat_interval_us: int
     consumer_assignment_interval_us: int
     consumer_group_max_size: int
+    consumer_migration_policy: int
+    consumer_assignors: int
     share_session_timeout_us: int
     share_min_session_timeout_us: int
     share_max_session_timeout_us: int
@@ -564,7 +566,7 @@ def _type_of_setting(setting: Setting) -> ConfigType:
     if setting.kind == "boolean":
         return "BOOLEAN"
     if setting.kind == "word":
-        return "STRING"
+        return "LIST" if "," in setting.words[0] else "STRING"
     return _INTEGERS.get(setting.maximum, "INT")
 
 
@@ -680,15 +682,22 @@ def _parse(setting: Setting, text: str) -> Parsed:
     return number
 
 
-def _word(setting: Setting, text: str) -> bool:
-    """A class may be given with its package."""
-    word = text.strip().rpartition(".")[2]
+def _word(setting: Setting, text: str) -> Parsed:
+    """The number of a word; a class may be given with its package.
+
+    A list of assignors is one word for each order.
+    """
+    elements = [element.strip().rpartition(".")[2] for element in text.split(",")]
+    word = ",".join(setting.aliases.get(element, element) for element in elements)
+    if word.lower() in setting.words:
+        word = word.lower()
     if word not in setting.words:
         raise ConfigError(
             f"{setting.name} must be one of {' and '.join(setting.words)}, not {text!r}"
             f"{nearest_hint(word, setting.words)}."
         )
-    return setting.words[True] == word
+    number = setting.words.index(word)
+    return bool(number) if setting.words[2:] == () else number
 
 
 def _check_together(config: BrokerConfig) -> None:

@@ -25,7 +25,8 @@ class Setting(Struct, frozen=True):
     features. ``attribute`` is its field in :class:`emulator.releases.config.BrokerConfig`.
     ``per_topic``: topics can override it, under the same name or as ``topic_name``. ``since`` is
     the first release that has it, ``until`` the last. ``maximum`` also gives Kafka's type of an
-    integer: SHORT, INT or LONG. ``words`` are the spellings of false and true of a ``word``.
+    integer: SHORT, INT or LONG. ``words`` are the spellings of false and true of a ``word``, or of
+    0, 1, 2 and so on if there are more; ``aliases`` are other spellings of their elements.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Setting(Struct, frozen=True):
     per_topic: bool = False
     topic_name: str = ""
     words: tuple[str, ...] = ()
+    aliases: dict[str, str] = {}
     since: str = DOCUMENTS
     until: str | None = None
 
@@ -471,6 +473,25 @@ SETTINGS: Final = (
         "how many members a consumer group may have (KIP-848)",
         minimum=1,
         since="3.7",
+    ),
+    Setting(
+        "group.consumer.migration.policy",
+        "consumer_migration_policy",
+        "word",
+        ((_SINCE_EVER, 3),),
+        "which groups change between the classic and the consumer protocol online (KIP-848)",
+        words=("disabled", "downgrade", "upgrade", "bidirectional"),
+        since="4.0",
+    ),
+    Setting(
+        "group.consumer.assignors",
+        "consumer_assignors",
+        "word",
+        ((_SINCE_EVER, 0),),
+        "the assignors of consumer groups, the default first; only Kafka's own (KIP-848)",
+        words=("uniform,range", "range,uniform", "uniform", "range"),
+        aliases={"UniformAssignor": "uniform", "RangeAssignor": "range"},
+        since="4.0",
     ),
     Setting(
         "group.share.session.timeout.ms",

@@ -152,6 +152,7 @@ SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
     events.MemberJoined: "{consumer} joined group {group} as {member}",
     events.MemberLeft: "{consumer} is out of group {group}: {reason}",
     events.GroupEpochBumped: "group {group} epoch {generation}: {reason} ({broker})",
+    events.GroupConverted: "group {group} is of the protocol {protocol} now: {reason} ({broker})",
     events.TargetAssignmentComputed: "group {group} epoch {generation}: assigned by {strategy} ({broker})",
     events.MemberFenced: "{consumer} fenced in group {group}: {error}, epoch {member_epoch}",
     events.SharePartitionLoaded: "group {group} shares {tp} from {share_start} on ({broker})",

@@ -4,6 +4,7 @@ What was said is noted step by step, as it was when the same conversation was he
 brokers: chance (producer ids, member ids) is numbered by first appearance.
 """
 
+from base64 import b64decode
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -299,6 +300,12 @@ class Conversation:
         rows = map(msgspec.json.decode, texts)
         return [row for each in rows if (row := consumer_group_record(each)) is not None]
 
+    def group_records(self, broker: int) -> list[Plain]:
+        """The records of groups of both protocols in the log, as :func:`group_record` tells."""
+        texts = self.fetch(broker, "__consumer_offsets-0")["values"]
+        rows = map(msgspec.json.decode, texts)
+        return [row for text in rows if (row := group_record(text)) is not None]
+
     def group_is_known(self, broker: int, group: str) -> None:
         """Wait until a broker coordinates a group."""
         self.until(lambda: self.group(broker, group)[0] == "NONE")
@@ -358,6 +365,27 @@ def consumer_group_record(row: Plain) -> Plain:
                 [topics] if (topics := row.get("topics")) is not None else None,
             ]
     return None
+
+
+def group_record(row: Plain) -> Plain:
+    """A record of a group by the version of its key, with what it says of classic members."""
+    if row["record"] == "group":
+        members = {
+            name: [
+                *(member.get("instance_id") or None, member["rebalance_timeout_us"] // 1_000),
+                *(member["session_timeout_us"] // 1_000, None),
+                b64decode(member.get("assignment", "")),
+            ]
+            for name, member in row.get("members", {}).items()
+        }
+        fields = [row.get("protocol_type", ""), row["generation"], row.get("assignor", "")]
+        fields += [bool(row.get("leader")), members]
+        return [2, "", None if row["generation"] < 0 else fields]
+    told = consumer_group_record(row)
+    if told is not None and told[0] == 5 and told[2] is not None:
+        classic = row.get("classic")
+        told[2].append(classic and [classic[0], [name for name, _ in classic[1]]])
+    return told
 
 
 def error(row: Plain) -> str:

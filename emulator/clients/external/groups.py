@@ -102,6 +102,8 @@ class SyncGroup:
                 {},
                 assignments,
                 request.group_instance_id or "",
+                request.protocol_type or "",
+                request.protocol_name or "",
             )
         ]
 

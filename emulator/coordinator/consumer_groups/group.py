@@ -72,12 +72,16 @@ class ConsumerGroup(ModernGroup[Member], array_like=True):
 
     ``subscribed`` are the topics of its subscriptions as they were at the group's epoch;
     ``metadata_hash`` replaces their record from 4.1 on (KIP-1101). ``revocations`` are the times by
-    which members must have revoked their partitions, with the epoch in which they began to.
+    which members must have revoked their partitions, with the epoch in which they began to;
+    ``joins`` and ``syncs`` are those by which classic members must have joined again, and asked for
+    their partitions.
     """
 
     subscribed: dict[str, TopicMetadata] = field(default_factory=dict)
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
     revocations: dict[str, tuple[int, int]] = field(default_factory=dict)
+    joins: dict[str, int] = field(default_factory=dict)
+    syncs: dict[str, int] = field(default_factory=dict)
     resolving: bool = False
 
     @property
@@ -94,7 +98,8 @@ class ConsumerGroup(ModernGroup[Member], array_like=True):
     @property
     def deadlines(self) -> list[int]:
         """When members have to have done something."""
-        return [*super().deadlines, *(due_us for due_us, _ in self.revocations.values())]
+        revocations = (due_us for due_us, _ in self.revocations.values())
+        return [*super().deadlines, *revocations, *self.joins.values(), *self.syncs.values()]
 
     def static_member(self, instance_id: str) -> Member | None:
         """The member with an instance id."""
@@ -142,6 +147,15 @@ class ConsumerGroup(ModernGroup[Member], array_like=True):
                     awaited.setdefault(owner, []).append((topic, number))
         return awaited
 
+    def waits_for_others(self, member: Member) -> bool:
+        """Whether others, or it itself, still have to revoke partitions of a member's target."""
+        owned = self.partition_epochs()
+        return any(
+            number not in member.assigned.get(topic, ()) and (topic, number) in owned
+            for topic, numbers in self.target.get(member.id, {}).items()
+            for number in numbers
+        )
+
     # ---- records
 
     def new_member(self, name: str) -> Member:
@@ -159,7 +173,8 @@ class ConsumerGroup(ModernGroup[Member], array_like=True):
                 self.regexes[regex] = ResolvedRegex(topics or [], record.at_us, record.version)
             case MemberRecord(member=name, is_tombstone=True):
                 super().replay(record)
-                self.revocations.pop(name, None)
+                for deadlines in (self.revocations, self.joins, self.syncs):
+                    deadlines.pop(name, None)
             case CurrentAssignmentRecord(member=name, is_tombstone=True):
                 super().replay(record)
                 if name in self.members:

@@ -21,10 +21,14 @@ class ClassicProtocol(Struct, frozen=True, array_like=True, gc=False):
 
 
 class ClassicMember(Struct, frozen=True, array_like=True):
-    """The settings of a member that uses the classic protocol in a consumer group."""
+    """The settings of a member that uses the classic protocol in a consumer group.
+
+    ``is_scripted``: it is an emulated consumer, whose responses have partitions by name.
+    """
 
     session_timeout_ms: int
     protocols: list[ClassicProtocol]
+    is_scripted: bool = False
 
 
 class GroupEpochRecord(modern.EpochRecord, frozen=True, tag="consumer_group"):

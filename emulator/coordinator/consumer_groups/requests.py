@@ -59,6 +59,8 @@ ASSIGNORS: Final[dict[str, Callable[[GroupSpec], dict[str, Partitions]]]] = {
     "range": range_assignor.assign,
 }
 """The assignors by name, the default first."""
+ASSIGNOR_ORDERS: Final = (("uniform", "range"), ("range", "uniform"), ("uniform",), ("range",))
+"""The values of group.consumer.assignors."""
 MEMBER_ID_SINCE: Final = 1
 """The first heartbeat version in which members make their ids themselves (KIP-1082)."""
 
@@ -134,15 +136,61 @@ def heartbeat(
         Refused: the member is unknown or fenced, or the group is full.
     """
     name, joins = request.member_id, request.member_epoch == 0
+    check_size(group, name, rules)
+    records: list[Record] = []
+    static = group.static_member(request.instance_id or "")
+    old = _member_of(group, request, static, records)
+    step = subscribe(group, old, _updated(old, request), static, topics, rules, records, joins)
+    member = advance(group, step, static, request.owned, topics, rules, now_us, records)
+    is_full = joins or (
+        request.rebalance_timeout_ms != -1
+        and (request.topics is not None or request.regex is not None)
+        and request.owned is not None
+    )
+    told = is_full or member.assigned != old.assigned
+    return Outcome(records, member, member.assigned if told else None, step.reason, step.resolves)
+
+
+def check_size(group: ConsumerGroup, name: str, rules: Rules) -> None:
+    """Check that there is room for a member.
+
+    Raises:
+        Refused: the group is full, and the member is not in it.
+    """
     if len(group.members) >= rules.max_size and name not in group.members:
         raise Refused(
             "GROUP_MAX_SIZE_REACHED",
             f"The consumer group has reached its maximum capacity of {rules.max_size} members.",
         )
-    records: list[Record] = []
-    static = group.static_member(request.instance_id or "")
-    old = _member_of(group, request, static, records)
-    new = _updated(old, request)
+
+
+class Step(NamedTuple):
+    """A member as a request changes it, before it gets partitions.
+
+    ``subscribed`` are the topics of the group's ``members``, and ``epoch`` is its epoch after the
+    request, bumped for a ``reason``. ``changes``: the member subscribes to something else.
+    """
+
+    member: Member
+    members: Mapping[str, Member]
+    subscribed: Mapping[str, TopicMetadata]
+    epoch: int
+    reason: str
+    changes: bool
+    resolves: bool
+
+
+def subscribe(  # noqa: PLR0917 - what a request is about
+    group: ConsumerGroup,
+    old: Member,
+    new: Member,
+    static: Member | None,
+    topics: Topics,
+    rules: Rules,
+    records: list[Record],
+    joins: bool,
+) -> Step:
+    """Let a member subscribe; ``static`` is the one that has its instance id until now."""
     if new != old:
         records.append(subscription_record(group.name, new))
     is_known, resolves = _regexes(group, old, new, records)
@@ -152,38 +200,46 @@ def heartbeat(
         bumps = "a member joined" if joins else "a subscription changed"
     # A static member's former incarnation counts no more, whatever its id was.
     others = {m.id: m for m in group.members.values() if static is None or m.id != static.id}
-    members = others | {name: new}
+    members = others | {new.id: new}
     subscribed = subscribed_topics(group, members, topics)
     default = rules.assignors[0]
     wants_other = group.preferred_assignor(default) != preferred_assignor(members, default)
     if rules.bumps_for_assignor and wants_other:
         bumps = bumps or "another assignor is preferred"
     epoch, reason = _epoch(group, subscribed, rules, bumps, records)
-    target = group.target.get(static.id if static is not None else name, {})
-    target_epoch = group.assignment_epoch
-    if epoch > group.assignment_epoch and may_compute(group, rules.interval_us, now_us):
-        computed = _target(group, members, subscribed, static, rules)
-        records += _target_records(group, rules, members, computed, epoch, now_us)
-        target, target_epoch = computed.get(name, {}), epoch
-    member = new
     changes = (old.topics, old.regex) != (new.topics, new.regex)
-    gives_up = changes and rules.drops_unsubscribed
+    return Step(new, members, subscribed, epoch, reason, changes, resolves)
+
+
+def advance(  # noqa: PLR0917 - what a request is about
+    group: ConsumerGroup,
+    step: Step,
+    static: Member | None,
+    owned: Mapping[str, list[int]] | None,
+    topics: Topics,
+    rules: Rules,
+    now_us: int,
+    records: list[Record],
+) -> Member:
+    """Compute the target assignment if it is time, and move a member towards it."""
+    new = step.member
+    target = group.target.get(static.id if static is not None else new.id, {})
+    target_epoch = group.assignment_epoch
+    if step.epoch > target_epoch and may_compute(group, rules.interval_us, now_us):
+        computed = _target(group, step.members, step.subscribed, static, rules)
+        records += _target_records(group, rules, step.members, computed, step.epoch, now_us)
+        target, target_epoch = computed.get(new.id, {}), step.epoch
+    member = new
+    gives_up = step.changes and rules.drops_unsubscribed
     if gives_up or not new.is_reconciled_to(target_epoch):
         owners = group.partition_epochs()
-        if static is not None and static.id != name:
+        if static is not None and static.id != new.id:
             owners = _without(owners, static)
         left = _unsubscribed(group, new, target, topics) if rules.drops_unsubscribed else set()
-        owned = request.owned
         member = reconcile(new, target, target_epoch, owners, owned, left, gives_up=gives_up)
     if member != new:
         records.append(current_assignment_record(group.name, member))
-    is_full = joins or (
-        request.rebalance_timeout_ms != -1
-        and (request.topics is not None or request.regex is not None)
-        and request.owned is not None
-    )
-    told = is_full or member.assigned != old.assigned
-    return Outcome(records, member, member.assigned if told else None, reason, resolves)
+    return member
 
 
 def _unsubscribed(
@@ -233,12 +289,7 @@ def _member_of(
                 f"Static member {name} with instance id {request.instance_id} cannot join the "
                 f"group because the instance id is owned by {static.id} member.",
             )
-        successor = replace(static, id=name, epoch=0, previous_epoch=0)
-        records += removal_records(group, static)
-        records.append(subscription_record(group.name, successor))
-        records.append(TargetAssignmentRecord(group.name, name, group.target.get(static.id, {})))
-        records.append(current_assignment_record(group.name, successor))
-        return successor
+        return replace_static(group, static, name, records)
     if static.id != name:
         raise Refused(
             "FENCED_INSTANCE_ID",
@@ -247,6 +298,18 @@ def _member_of(
         )
     check_epoch(static, request.member_epoch, request.owned)
     return static
+
+
+def replace_static(
+    group: ConsumerGroup, static: Member, name: str, records: list[Record]
+) -> Member:
+    """Let a member with another id take the place of a static one, with its partitions."""
+    successor = replace(static, id=name, epoch=0, previous_epoch=0)
+    records += removal_records(group, static)
+    records.append(subscription_record(group.name, successor))
+    records.append(TargetAssignmentRecord(group.name, name, group.target.get(static.id, {})))
+    records.append(current_assignment_record(group.name, successor))
+    return successor
 
 
 def check_epoch(member: Member, epoch: int, owned: Mapping[str, list[int]] | None) -> None:
@@ -482,16 +545,31 @@ def removal_records(group: ConsumerGroup, member: Member) -> list[Record]:
     ]
 
 
-def deletion_records(group: ConsumerGroup) -> list[Record]:
-    """The tombstones of a whole group."""
-    members = timeline_order(group.members)
+def deletion_records(group: ConsumerGroup, names: Mapping[str, str] | None = None) -> list[Record]:
+    """The tombstones of a whole group; ``names`` are other ids that some members have now."""
+    members = [(names or {}).get(name, name) for name in timeline_order(group.members)]
     return [
         *(CurrentAssignmentRecord(group.name, name, is_tombstone=True) for name in members),
         *(TargetAssignmentRecord(group.name, name) for name in members),
         TargetEpochRecord(group.name, -1),
         *(MemberRecord(group.name, name, is_tombstone=True) for name in members),
+        *(RegularExpressionRecord(group.name, regex) for regex in group.regexes),
         SubscriptionMetadataRecord(group.name),
         GroupEpochRecord(group.name, -1),
+    ]
+
+
+def creation_records(group: ConsumerGroup, rules: Rules) -> list[Record]:
+    """The records of a group that was another one, with all members."""
+    members = [group.members[name] for name in timeline_order(group.members)]
+    topics: list[Record] = [SubscriptionMetadataRecord(group.name, group.subscribed)]
+    return [
+        *(subscription_record(group.name, member) for member in members),
+        *([] if rules.hashes_metadata else topics),
+        GroupEpochRecord(group.name, group.epoch, group.metadata_hash),
+        *(TargetAssignmentRecord(group.name, m.id, group.target[m.id]) for m in members),
+        TargetEpochRecord(group.name, group.assignment_epoch),
+        *(current_assignment_record(group.name, member) for member in members),
     ]
 
 

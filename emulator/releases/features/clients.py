@@ -42,6 +42,20 @@ CLIENTS: Final = (
         "brokers assign the partitions of groups whose consumers use the protocol `consumer`",
     ),
     Feature(
+        "new_groups_written",
+        "4.0",
+        None,
+        "KAFKA-14462",
+        "the coordinator writes a record of a group as soon as its first member asks to join",
+    ),
+    Feature(
+        "classic_members_need_migration",
+        "4.4",
+        None,
+        "KIP-848",
+        "no classic member may join a consumer group while the migration policy is `disabled`",
+    ),
+    Feature(
         "group_metadata_hash",
         "4.1",
         None,

@@ -108,6 +108,8 @@ consumer_groups documents 0.9..3.9
 fetch_tells_last_stable_offset 2.1..3.9
 completing_rebalance_state 1.1..3.9
 consumer_group_protocol
+new_groups_written
+classic_members_need_migration
 group_metadata_hash
 heartbeats_checked_before_coordinator
 unsubscribed_partitions_revoked
