@@ -6,7 +6,7 @@ from typing import Final
 from console.model.history import sparkline
 from console.model.workspace import Stage
 from console.render.authority import controller_words, sentences
-from console.render.lines import BLANK, Line, Span, cells, cut, fit, line, wrap
+from console.render.lines import BLANK, Line, Span, cells, cut, fit, line, width_of, wrap
 from console.render.state_words import WORD_OF, glyph_of
 from emulator.audit.invariants import INVARIANTS
 from sessions.model.clients import behind_by_group
@@ -113,8 +113,8 @@ def control_lines(stage: Stage, width: int) -> list[Line]:
     if state.is_observed:
         return [cut(row, width, stage.glyphs.more) for row in observed_lines(stage, width)]
     rows = [
-        _pair("controller", *controller_words(stage)),
-        *_waiting(stage),
+        *_told("controller", *controller_words(stage), width),
+        *_waiting(stage, width),
         _pair("cluster", f"{state.version or '?'}", "", "stepwise" if state.stepwise else ""),
         BLANK,
         *audit_lines(stage),
@@ -140,8 +140,8 @@ def observed_lines(stage: Stage, width: int) -> list[Line]:
         groups = [_pair("groups", told, "warning" * bool(late), note), BLANK]
     untold = UNRECORDED_SENTENCE if _is_recorded(stage) else UNTOLD_SENTENCE
     return [
-        _pair("controller", *controller_words(stage)),
-        *_waiting(stage),
+        *_told("controller", *controller_words(stage), width),
+        *_waiting(stage, width),
         _pair("cluster", state.version or "?"),
         BLANK,
         *groups,
@@ -214,17 +214,28 @@ def _clients(stage: Stage) -> Line:
     )
 
 
-def _waiting(stage: Stage) -> list[Line]:
+def _waiting(stage: Stage, width: int) -> list[Line]:
     count = stage.view.tally("waiting")
     if not count:
         return []
     one = f"{plural(count, 'partition')} with acks=all"
-    return [_pair("writes waiting", one, "warning", "for brokers in the ISR that do not respond")]
+    note = "for brokers in the ISR that do not respond"
+    return _told("writes waiting", one, "warning", note, width)
 
 
 def _links(stage: Stage) -> list[Line]:
     count = len(stage.view.state.links)
     return [_pair("links", f"{count} with faults", "warning")] if count else []
+
+
+def _told(label: str, value: str, role: str, note: str, width: int) -> list[Line]:
+    """A pair whose note stands below it where it does not fit beside it."""
+    beside = _pair(label, value, role, note)
+    if width_of(beside) <= width:
+        return [beside]
+    indent = " " * LABEL_WIDTH
+    notes = wrap(note, max(10, width - LABEL_WIDTH))
+    return [_pair(label, value, role), *(line(indent, Span(row, "muted")) for row in notes)]
 
 
 def _pair(label: str, value: str, role: str = "", note: str = "") -> Line:
@@ -241,13 +252,18 @@ def is_calm(counts: Counts) -> bool:
 
 
 def healthy_words(stage: Stage, width: int) -> str:
-    """The same as :func:`healthy_sentence` in at most ``width`` columns, if it is calm."""
+    """The same as :func:`healthy_sentence` in at most ``width`` columns, as far as possible.
+
+    What is wrong comes first, then how many are healthy.
+    """
     sentence = healthy_sentence(stage)
     if cells(sentence) <= width:
         return sentence
     summary, _, rest = sentence.removesuffix(".").partition(". ")
-    if not rest or summary != CALM:
-        return sentence
+    if summary != CALM:
+        sentences = sentence.removesuffix(".").split(". ")
+        heads = (". ".join(sentences[:count]) for count in range(len(sentences), 1, -1))
+        return next((head for head in heads if cells(head) <= width), sentences[0])
     shorter = (rest, rest.replace(" partitions", ""), f"healthy{rest.partition(' healthy')[2]}")
     return next((words for words in shorter if cells(words) <= width), shorter[-1])
 

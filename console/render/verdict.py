@@ -6,7 +6,15 @@ from console.model.workspace import Stage
 from console.render.lines import Line, Span, cut, join_ends, line, width_of
 from console.styles.glyphs import Glyphs
 from sessions.model.health import Counts
-from sessions.model.verdict import AT_LATEST, HEALTHY, Verdict, counted, verdicts, words
+from sessions.model.verdict import (
+    AT_LATEST,
+    HEALTHY,
+    NOBODY_DECIDES,
+    Verdict,
+    counted,
+    verdicts,
+    words,
+)
 
 LOOKS: Final = {
     "offline": ("error", "offline"),
@@ -27,6 +35,8 @@ LOOKS: Final = {
 """Role and glyph of each kind of verdict."""
 ACTION: Final = "go.verdict"
 SIGN_WIDTH: Final = 3
+IN_SHORT: Final = "no elections, no changes of ISRs"
+"""What it means on a narrow screen that nobody decides."""
 HELP: Final = line(
     Span("? ", "key", "app.help"),
     Span("help  ", "muted", "app.help"),
@@ -59,8 +69,8 @@ def verdict_line(stage: Stage, width: int) -> Line:
     view, counts = stage.view, stage.view.counts()
     held, *others = verdicts(counts)
     said = words(view, held)
-    if len(said) + SIGN_WIDTH >= width:
-        said = said.removesuffix(AT_LATEST)
+    if len(said) + SIGN_WIDTH > width:
+        said = said.removesuffix(AT_LATEST).replace(NOBODY_DECIDES, IN_SHORT)
     spans = [*_sign(held, counts, stage.glyphs), Span(said, _role(held), ACTION)]
     key = line(Span("! ", "key", ACTION), Span("shows them ", "muted", ACTION))
     end: Line = key

@@ -2,8 +2,8 @@
 
 Headline, header, status column, inspector, strip and sentences are compared with a judge that looks
 at the cluster's own state; headline and counts after everything that the cluster does, the others
-after each statement and often in waits. ``TIDEGAUGE_JUDGED_RUNS`` sets how many runs of each mode
-are judged.
+after each statement, often in waits, and after a sample of what the cluster does between, drawn by
+the run's seed. ``TIDEGAUGE_JUDGED_RUNS`` sets how many runs of each mode are judged.
 """
 
 import os
@@ -41,6 +41,10 @@ LENGTH = 20
 STEP_US = 700_000
 """Waits are cut into pieces of this length, with a look after each."""
 PIECES_MAX = 12
+SAMPLED = 60
+"""One of so many kernel events that do something is followed by a look at everything."""
+SAMPLED_MAX = 60
+"""How many such looks a run has at most: they take most of its time."""
 WIDTH = 300
 CHANGES_OF_LEADERS = (PartitionStateChanged, ReplicaRoleChanged, TopicDeleted)
 
@@ -76,14 +80,16 @@ class SteppedCluster(Cluster):
 class Judged:
     """A random run whose every moment is compared with what the console says."""
 
-    def __init__(self, run: RandomRun) -> None:
+    def __init__(self, run: RandomRun, seed: int) -> None:
         self.run = run
+        self.sample = Random(seed)
+        self.sampled = 0
         self.source = Watched()
         self.view: ClusterView = self.source.view
         self.elections = Elections()
         cluster = SteppedCluster(run.cluster.state.spec, observers=[self.take])
         run.cluster = cluster
-        cluster.after_step = self.compare_counts
+        cluster.after_step = self.after_step
         run.runner = Runner(run.cluster)
         self.stage = Stage(self.source, paused=True)
         self.looks = 0
@@ -95,10 +101,17 @@ class Judged:
         if isinstance(event, CHANGES_OF_LEADERS) and hasattr(self.run, "cluster"):
             self.elections.look(self.run.cluster)
 
-    def compare_counts(self) -> None:
-        """Compare headline and counts, if there are new events."""
+    def after_step(self) -> None:
+        """Compare headline and counts, and now and then everything, if there are new events."""
         if self.compared == self.view.seq:
             return
+        self.compare_counts()
+        if self.sampled < SAMPLED_MAX and not self.sample.randrange(SAMPLED):
+            self.sampled += 1
+            self.compare()
+
+    def compare_counts(self) -> None:
+        """Compare headline and counts."""
         self.elections.look(self.run.cluster)
         truth = self._truth()
         self.compared = self.view.seq
@@ -237,10 +250,11 @@ def runs() -> Iterator[Any]:
 @pytest.mark.parametrize(("begin", "seed"), [*runs()])
 def test_the_console_says_what_is_so(begin: Begin, seed: int) -> None:
     run, drawn = begin(seed * 7)
-    judged = Judged(run)
+    judged = Judged(run, seed)
     factor = Random(seed).randint(2, 3)
     judged.do(CreateTopic(topic="t", partitions=2, replication_factor=factor))
     for _ in range(LENGTH):
         judged.do(drawn())
     judged.do(Wait(duration_us=PIECES_MAX * STEP_US))
-    assert judged.looks > LENGTH
+    assert judged.looks > LENGTH + judged.sampled
+    assert judged.sampled

@@ -83,6 +83,20 @@ def test_health_leaves_out_what_matters_least_where_room_is_short(width: int, wo
     assert healthy_words(stage, width) == words
 
 
+def test_a_note_that_does_not_fit_stands_below() -> None:
+    stage = stage_at()
+    stage.view.state.brokers[stage.view.state.controller.broker or 0].state = "frozen"
+    beside = next(
+        row for row in control_lines(stage, 200) if text_of(row).startswith(" controller")
+    )
+    below = [text_of(row) for row in control_lines(stage, 44)]
+    at = next(place for place, row in enumerate(below) if row.startswith(" controller"))
+    count = next(place for place, row in enumerate(below) if row.startswith(" cluster")) - at
+    said = " ".join(" ".join(below[at : at + count]).split())
+    assert "nobody controls" in said
+    assert said == " ".join(text_of(beside).split())
+
+
 def test_partitions_whose_leader_has_just_died_are_not_called_healthy() -> None:
     history = failover(min_isr=1)
     crash = next(

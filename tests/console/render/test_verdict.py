@@ -33,6 +33,14 @@ def test_what_does_not_fit_gives_way_from_the_end() -> None:
         assert width_of(verdict_line(stage, width)) <= width
 
 
+def test_that_nobody_decides_is_said_in_fewer_words_where_room_is_short() -> None:
+    cut = "network cut zk 0\nnetwork cut zk 1\nnetwork cut zk 2\nwait 20s\n"
+    stage = stage_of(SCRIPT + cut)
+    wide, narrow = (text_of(verdict_line(stage, width)) for width in (160, 66))
+    assert "ZOOKEEPER UNREACHABLE: nobody can elect a leader or change an ISR" in wide
+    assert "ZOOKEEPER UNREACHABLE: no elections, no changes of ISRs" in narrow
+
+
 def test_a_new_live_cluster_offers_three_tasks_and_a_recording_keys() -> None:
     offered = text_of(verdict_line(stage_of(SCRIPT), 100)).rstrip()
     assert offered.endswith(" f2 break a broker  f3 lose a record  f4 why?")
