@@ -1,49 +1,23 @@
 """The whole page: the analysed data, a section for each question, and no external resources."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
-from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TIMELINE
-from sessions.analysis.results.cluster import CONTROLLER_WORK, ISR_CHURN, LEADER_BALANCE
-from sessions.analysis.results.failover import FAILOVER, FAILOVERS
-from sessions.analysis.results.latency import (
-    COMMIT_LATENCY,
-    HW_LAG,
-    HW_LAG_TIMELINE,
-    LATENCY_HISTOGRAM,
-)
-from sessions.analysis.results.quorum import FENCINGS, QUORUM_TERMS
 from sessions.analysis.results.reading import Results
-from sessions.analysis.results.truth import (
-    ANOMALIES,
-    ANOMALY_COUNTS,
-    DURABILITY,
-    DURABILITY_RECORDS,
-    REPLAY,
-)
 from sessions.campaign.manifest import CampaignFolder
 from sessions.dataset.location import Location
-from sessions.dataset.schema import Table
+from sessions.report import sections
 from sessions.report.charts import json_text
 from sessions.report.markup import Content, Element, document, element
 from sessions.report.origins import Origins
-from sessions.report.parts import Material
-from sessions.report.sections.anomalies import anomalies
-from sessions.report.sections.availability import availability
+from sessions.report.parts import Material, Section
 from sessions.report.sections.campaign import campaign
-from sessions.report.sections.churn import churn
-from sessions.report.sections.controllers import controllers
-from sessions.report.sections.durability import durability
-from sessions.report.sections.failover import failover
-from sessions.report.sections.lag import lag
-from sessions.report.sections.latency import latency
-from sessions.report.sections.leaders import leaders
-from sessions.report.sections.quorum import quorum
-from sessions.report.sections.replay import replay
 from sessions.report.single_file import head, script_elements
 from sessions.text import plural
 
@@ -58,20 +32,15 @@ SCRIPTS: Final = (
     ),
 )
 """In the order in which they are run."""
-SECTIONS: Final[tuple[tuple[Callable[[Material], Element], tuple[Table, ...]], ...]] = (
-    (durability, (DURABILITY, DURABILITY_RECORDS)),
-    (availability, (AVAILABILITY, AVAILABILITY_TIMELINE)),
-    (failover, (FAILOVERS, FAILOVER)),
-    (latency, (COMMIT_LATENCY, LATENCY_HISTOGRAM)),
-    (lag, (HW_LAG, HW_LAG_TIMELINE)),
-    (churn, (ISR_CHURN,)),
-    (anomalies, (ANOMALIES, ANOMALY_COUNTS)),
-    (leaders, (LEADER_BALANCE,)),
-    (controllers, (CONTROLLER_WORK,)),
-    (quorum, (QUORUM_TERMS, FENCINGS)),
-    (replay, (REPLAY,)),
+SECTIONS: Final[list[Section]] = sorted(
+    (
+        import_module(module.name).SECTION
+        for module in iter_modules(sections.__path__, f"{sections.__name__}.")
+        if module.name != campaign.__module__
+    ),
+    key=lambda section: section.place,
 )
-"""Each with the results that it needs; without one of them the section is left out."""
+"""All that are in the folder of sections, in their order on the page."""
 
 
 class Analysed(Struct, frozen=True):
@@ -99,11 +68,13 @@ def report_page(results: "Location | Path", analysed: Analysed) -> str:
     """The report as HTML."""
     material = Material(Results(results), Origins(analysed.dataset))
     outcome = CampaignFolder(analysed.dataset).outcome()
-    sections = [] if outcome is None else [campaign(outcome, material.origins)]
-    sections += [
-        make(material) for make, needed in SECTIONS if all(map(material.results.has, needed))
+    shown = [] if outcome is None else [campaign(outcome, material.origins)]
+    shown += [
+        section.make(material)
+        for section in SECTIONS
+        if all(map(material.results.has, section.needs))
     ]
-    main = element("main", *sections, id="main", tabindex=-1)
+    main = element("main", *shown, id="main", tabindex=-1)
     commands = material.origins.openings(_sessions_of_events(main))
     return document(
         element(
@@ -113,7 +84,7 @@ def report_page(results: "Location | Path", analysed: Analysed) -> str:
                 "body",
                 element("a", "Skip to the content", href="#main", class_="skip"),
                 _header(analysed),
-                _navigation(sections),
+                _navigation(shown),
                 main,
                 element("script", json_text(commands), type="application/json", id="commands"),
                 *script_elements(SCRIPTS),

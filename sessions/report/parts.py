@@ -1,10 +1,11 @@
 """The building blocks of the report's sections."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
 from sessions.analysis.results.reading import Results, Row
+from sessions.dataset.schema import Table
 from sessions.report.markup import Content, Element, element
 from sessions.report.origins import Origins
 
@@ -45,3 +46,14 @@ def distinct(rows: Sequence[Row], *names: str) -> Iterator[tuple[str, ...]]:
     """The different values of some columns, in order, as many as are drawn."""
     values = dict.fromkeys(tuple(row[name] for name in names) for row in rows)
     yield from list(values)[:DRAWN_MAX]
+
+
+class Section(Struct, frozen=True):
+    """A part of the page: what makes it, and the results without which it is left out.
+
+    Sections with a lower ``place`` come first.
+    """
+
+    make: Callable[[Material], Element]
+    needs: tuple[Table, ...]
+    place: int

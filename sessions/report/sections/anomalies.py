@@ -5,7 +5,7 @@ from typing import Final
 from sessions.analysis.results.reading import DOWN, UP
 from sessions.analysis.results.truth import ANOMALIES, ANOMALY_COUNTS
 from sessions.report.markup import Element
-from sessions.report.parts import ROWS_MAX, Material, section
+from sessions.report.parts import ROWS_MAX, Material, Section, section
 from sessions.report.tables import At, Shown, table
 
 COUNTS: Final = Shown(
@@ -53,3 +53,6 @@ def anomalies(of: Material) -> Element:
         table(COUNTS, counts, of.results.count(ANOMALY_COUNTS, happened)),
         table(SEEN, seen, of.results.count(ANOMALIES)),
     )
+
+
+SECTION: Final = Section(anomalies, (ANOMALIES, ANOMALY_COUNTS), place=70)

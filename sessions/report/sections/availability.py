@@ -6,7 +6,7 @@ from sessions.analysis.results.availability import AVAILABILITY, AVAILABILITY_TI
 from sessions.analysis.results.reading import DOWN, UP
 from sessions.report.charts import Chart, Series, chart
 from sessions.report.markup import Element
-from sessions.report.parts import ROWS_MAX, Material, distinct, section
+from sessions.report.parts import ROWS_MAX, Material, Section, distinct, section
 from sessions.report.steps import Steps, steps
 from sessions.report.tables import At, Shown, table
 from sessions.report.units import clock_text, number_text, time_text
@@ -106,3 +106,6 @@ def _summary(timeline: Steps) -> str:
             "chart, it shows the highest values."
         )
     return whole[0].upper() + whole[1:]
+
+
+SECTION: Final = Section(availability, (AVAILABILITY, AVAILABILITY_TIMELINE), place=20)

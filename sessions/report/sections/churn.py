@@ -6,7 +6,7 @@ from sessions.analysis.results.cluster import ISR_CHURN
 from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.report.bars import Bar, Part, bars
 from sessions.report.markup import Element
-from sessions.report.parts import BARS_MAX, ROWS_MAX, Material, figure, section
+from sessions.report.parts import BARS_MAX, ROWS_MAX, Material, Section, figure, section
 from sessions.report.tables import At, Shown, table
 from sessions.report.units import number_text
 from sessions.text import plural
@@ -54,3 +54,6 @@ def _bar(row: Row) -> Bar:
     ]
     note = ", ".join(part.text for part in parts)
     return Bar(row["session"], row["tp"], parts, note, row["last_shrink_seq"])
+
+
+SECTION: Final = Section(churn, (ISR_CHURN,), place=60)

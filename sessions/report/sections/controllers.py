@@ -5,7 +5,7 @@ from typing import Final
 from sessions.analysis.results.cluster import CONTROLLER_WORK
 from sessions.analysis.results.reading import DOWN, UP
 from sessions.report.markup import Element
-from sessions.report.parts import ROWS_MAX, Material, section
+from sessions.report.parts import ROWS_MAX, Material, Section, section
 from sessions.report.tables import At, Shown, table
 
 WORK: Final = Shown(
@@ -41,3 +41,6 @@ def controllers(of: Material) -> Element:
         "What each controller did while it was active: elections, and the requests that it sent.",
         table(WORK, rows, of.results.count(CONTROLLER_WORK)),
     )
+
+
+SECTION: Final = Section(controllers, (CONTROLLER_WORK,), place=90)

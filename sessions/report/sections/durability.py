@@ -7,7 +7,7 @@ from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS
 from sessions.report.bars import event_button
 from sessions.report.markup import Element, element
-from sessions.report.parts import ROWS_MAX, Material, section
+from sessions.report.parts import ROWS_MAX, Material, Section, section
 from sessions.report.tables import ACKS, At, Shown, framed, table
 from sessions.text import plural
 
@@ -140,3 +140,6 @@ def _place(way: Row | None) -> Element:
     if way["example_session"] is not None and way["example_seq"] is not None:
         cell.append(event_button(way["example_seq"], way["example_session"]))
     return cell
+
+
+SECTION: Final = Section(durability, (DURABILITY, DURABILITY_RECORDS), place=10)

@@ -6,7 +6,7 @@ from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.report.bars import Bar, Part, bars
 from sessions.report.markup import Element
-from sessions.report.parts import BARS_MAX, ROWS_MAX, Material, figure, section
+from sessions.report.parts import BARS_MAX, ROWS_MAX, Material, Section, figure, section
 from sessions.report.tables import At, Shown, table
 from sessions.report.units import time_text
 
@@ -103,3 +103,6 @@ def _bar(row: Row) -> Bar:
         known.append(Part(UNKNOWN, left, f"phases that cannot be told apart {time_text(left)}"))
     note = time_text(row["total_us"])
     return Bar(row["session"], row["tp"], known, note, row["fault_seq"], row["fault_us"])
+
+
+SECTION: Final = Section(failover, (FAILOVERS, FAILOVER), place=30)

@@ -6,7 +6,7 @@ from sessions.analysis.results.latency import HW_LAG, HW_LAG_TIMELINE
 from sessions.analysis.results.reading import DOWN, UP
 from sessions.report.charts import Chart, Series, chart
 from sessions.report.markup import Element
-from sessions.report.parts import ROWS_MAX, Material, distinct, section
+from sessions.report.parts import ROWS_MAX, Material, Section, distinct, section
 from sessions.report.steps import steps
 from sessions.report.tables import At, Shown, table
 from sessions.report.units import clock_text, number_text, time_text
@@ -74,3 +74,6 @@ def _figure(of: Material, session: str, tp: str) -> Element | None:
         f"At most {number_text(timeline.highest('lag_max'))}{since}, in {time_text(timeline.end)}."
     )
     return chart(drawn, f"{session}, {tp}: HW lag", summary, session, tp)
+
+
+SECTION: Final = Section(lag, (HW_LAG, HW_LAG_TIMELINE), place=50)

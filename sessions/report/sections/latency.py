@@ -7,7 +7,7 @@ from sessions.analysis.results.latency import COMMIT_LATENCY, LATENCY, LATENCY_H
 from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.report.charts import Chart, Series, chart
 from sessions.report.markup import Element, element
-from sessions.report.parts import ROWS_MAX, Material, section
+from sessions.report.parts import ROWS_MAX, Material, Section, section
 from sessions.report.tables import ACKS, At, Shown, table
 from sessions.report.units import time_text
 
@@ -121,3 +121,6 @@ def _without_gaps(rows: list[Row]) -> list[Row]:
             filled.append({"from_us": before["to_us"], "to_us": row["from_us"], **nothing})
         filled.append(row)
     return filled
+
+
+SECTION: Final = Section(latency, (COMMIT_LATENCY, LATENCY_HISTOGRAM), place=40)

@@ -5,7 +5,7 @@ from typing import Final
 from sessions.analysis.results.cluster import LEADER_BALANCE
 from sessions.analysis.results.reading import DOWN, UP
 from sessions.report.markup import Element
-from sessions.report.parts import ROWS_MAX, Material, section
+from sessions.report.parts import ROWS_MAX, Material, Section, section
 from sessions.report.tables import At, Shown, table
 
 BALANCE: Final = Shown(
@@ -37,3 +37,6 @@ def leaders(of: Material) -> Element:
         "were led by others at the session's end.",
         table(BALANCE, rows, of.results.count(LEADER_BALANCE)),
     )
+
+
+SECTION: Final = Section(leaders, (LEADER_BALANCE,), place=80)

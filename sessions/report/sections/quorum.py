@@ -5,7 +5,7 @@ from typing import Final
 from sessions.analysis.results.quorum import FENCINGS, QUORUM_TERMS
 from sessions.analysis.results.reading import DOWN, UP
 from sessions.report.markup import Element
-from sessions.report.parts import ROWS_MAX, Material, section
+from sessions.report.parts import ROWS_MAX, Material, Section, section
 from sessions.report.tables import At, Shown, table
 
 TERMS: Final = Shown(
@@ -61,3 +61,6 @@ def quorum(of: Material) -> Element:
         table(TERMS, terms, of.results.count(QUORUM_TERMS)),
         table(FENCED, fenced, of.results.count(FENCINGS)),
     )
+
+
+SECTION: Final = Section(quorum, (QUORUM_TERMS, FENCINGS), place=100)

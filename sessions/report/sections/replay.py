@@ -5,7 +5,7 @@ from typing import Final
 from sessions.analysis.results.reading import DOWN, UP
 from sessions.analysis.results.truth import REPLAY
 from sessions.report.markup import Element
-from sessions.report.parts import ROWS_MAX, Material, section
+from sessions.report.parts import ROWS_MAX, Material, Section, section
 from sessions.report.tables import Shown, table
 from sessions.text import plural
 
@@ -39,3 +39,6 @@ def replay(of: Material) -> Element:
         f"{equal:,} of {plural(count, 'session')}.",
         table(REPLAYED, rows, count),
     )
+
+
+SECTION: Final = Section(replay, (REPLAY,), place=110)
