@@ -167,8 +167,15 @@ def examine(
     return examination.run()
 
 
-def release_of(log: MergedLog) -> str:
-    """Return the release of the brokers, from the highest metadata version that they support."""
+def release_of(log: MergedLog, lines: TextLogs | None = None) -> str:
+    """Return the release of the brokers, from the highest metadata version that they support.
+
+    The beginnings of text logs tell its patch number.
+    """
+    return Processes.at_the_beginning(lines).release(_release_of(log), is_exact=True)
+
+
+def _release_of(log: MergedLog) -> str:
     highest = 0
     batches = (*islice(log.snapshot_batches(), LOOKED_AT), *islice(log.batches(), LOOKED_AT))
     for batch in batches:
@@ -234,7 +241,8 @@ class _Examination:
 
     def run(self) -> Incident:
         log = self.log
-        release, begin_us = release_of(log), begin_of(log, self.text_logs)
+        known, begin_us = release_of(log), begin_of(log, self.text_logs)
+        release = release_of(log, self.text_logs)
         if self.text_logs is not None:
             self.lines = Lines(self.text_logs.entries())
         history = HistoryEvents(self.observers, begin_us, release)
@@ -245,7 +253,7 @@ class _Examination:
         incident.nodes = sorted({*history.brokers, *history.controllers})
         incident.controllers = tuple(sorted(history.controllers))
         incident.processes = self.processes
-        incident.release = self.processes.release(release, is_exact=True)
+        incident.release = self.processes.release(known, is_exact=True)
         incident.timeline.end()
         incident.end_us = history.now_us
         incident.records, incident.batches = self.records, self.batches

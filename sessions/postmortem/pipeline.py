@@ -136,7 +136,7 @@ def read(task: Task, pipe: IO[bytes]) -> None:
     packer = Packer(pipe)
     try:
         log, lines = read_sources(task.paths, ZoneInfo(task.zone))
-        packer.send(Begun(release_of(log), begin_of(log, lines)))
+        packer.send(Begun(release_of(log, lines), begin_of(log, lines)))
         incident = examine(log, [packer], lines=lines, until=task.until, only_events=True)
         packer.flush()
         packer.send(Ended(incident.end_us))

@@ -11,6 +11,7 @@ from emulator.releases.config import ConfigError, resolve
 from emulator.releases.versions import RELEASE_OF, numbers_of
 from sessions.postmortem.text_logs.entries import Entry
 from sessions.postmortem.text_logs.facts import Configured, KafkaVersion
+from sessions.postmortem.text_logs.merging import TextLogs
 
 Node = int | None
 
@@ -48,6 +49,15 @@ class Processes:
         self.releases: dict[Node, str] = {}
         self.settings: dict[Node, dict[str, str]] = {}
         self.session_timeouts: dict[int, str] = {}
+
+    @staticmethod
+    def at_the_beginning(lines: TextLogs | None) -> "Processes":
+        """Return what the beginnings of text logs say, before any is read."""
+        processes = Processes()
+        for file in () if lines is None else lines.files:
+            if file.release in RELEASE_OF:
+                processes.releases[file.node] = file.release
+        return processes
 
     def note_session(self, broker: int, timeout_ms: int) -> None:
         """Take the timeout that a broker's session has: ZooKeeper may have changed what it asked.

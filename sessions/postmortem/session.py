@@ -59,7 +59,7 @@ def record(
     return write_session(
         path,
         sources,
-        CreateCluster(version=release_of(log), mode="kraft"),
+        CreateCluster(version=release_of(log, lines), mode="kraft"),
         begin_of(log, lines),
         lambda recorder: examine(
             log,

@@ -15,7 +15,7 @@ from sessions.own_cluster.wrong_files import refusal
 from sessions.postmortem.text_logs.blocks import blocks_of_entries
 from sessions.postmortem.text_logs.configurations import configured
 from sessions.postmortem.text_logs.entries import Entry
-from sessions.postmortem.text_logs.facts import Configured
+from sessions.postmortem.text_logs.facts import Configured, KafkaVersion
 from sessions.postmortem.text_logs.recognition import Layout, fact_of, layout_of
 from sessions.postmortem.text_logs.times import Clock, is_timed
 from sessions.text import clean
@@ -57,7 +57,8 @@ class LogFile(Struct, frozen=True):
 
     ``name`` is how the file is called in messages. ``node`` is None if neither lines nor names tell
     whose it is; ``nodes`` are all that its lines name, of several if logs were collected in one
-    file. ``first_us`` is the time of its first line.
+    file. ``first_us`` is the time of its first line, ``release`` what its
+    beginning says that the process runs.
     """
 
     path: Path
@@ -67,6 +68,7 @@ class LogFile(Struct, frozen=True):
     first_us: int
     layout: Layout
     has_zone: bool
+    release: str | None = None
 
     @property
     def kind(self) -> str:
@@ -99,9 +101,13 @@ def recognize(path: Path, name: str, zone: tzinfo = UTC) -> LogFile:
     timed = [line for line in lines if is_timed(line)]
     named = Counter(int(next(filter(None, match.groups()))) for match in _OWN_ID.finditer(head))
     node = named.most_common(1)[0][0] if named else _node_in(name)
-    return LogFile(
-        path, name, node, tuple(sorted(named)), times[0], layout_of(timed), clock.has_zone
-    )
+    layout, release = layout_of(timed), None
+    for _, line, rows in layout(lines, 0):
+        fact = fact_of(line, rows)
+        if isinstance(fact, KafkaVersion):
+            release = fact.version
+    nodes = tuple(sorted(named))
+    return LogFile(path, name, node, nodes, times[0], layout, clock.has_zone, release)
 
 
 def entries_of(

@@ -36,6 +36,7 @@ from sessions.postmortem.events import US_PER_MS, Applied
 from sessions.postmortem.impact import Impact
 from sessions.postmortem.incident import TOLD_EVERY, Incident, Progress
 from sessions.postmortem.log_files import is_text_log
+from sessions.postmortem.processes import Processes
 from sessions.postmortem.session import write_session
 from sessions.postmortem.text_logs.entries import Entry as Line
 from sessions.postmortem.text_logs.facts import (
@@ -159,6 +160,7 @@ def overview_of(log: TransactionLog, lines: TextLogs | None = None) -> Overview:
     for kind, version, release in _FORMATS:
         if overview.formats.get(kind, 0) >= version:
             overview.release = release
+    overview.release = Processes.at_the_beginning(lines).release(overview.release, is_exact=False)
     if overview.begin_ms is not None and lines is not None:
         firsts = [file.first_us // US_PER_MS for file in lines.files]
         overview.begin_ms = min([overview.begin_ms, *firsts])

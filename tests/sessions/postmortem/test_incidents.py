@@ -19,11 +19,19 @@ import pytest
 from emulator import events
 from emulator.events import Event
 from emulator.quorum_controller.explanation.trace import Explainer
+from sessions.format.file import SessionFile
 from sessions.postmortem.impact import Truncation
-from sessions.postmortem.incident import Incident, examine, read_paths, read_sources
+from sessions.postmortem.incident import (
+    Incident,
+    examine,
+    read_paths,
+    read_sources,
+    release_of,
+)
 from sessions.postmortem.markdown import markdown
 from sessions.postmortem.processes import Value
 from sessions.postmortem.report import report_of
+from sessions.postmortem.session import record
 from sessions.postmortem.timeline import UNANSWERED
 from sessions.postmortem.what_if import Setting, WhatIf, image_before, setting_of, what_if
 
@@ -167,6 +175,17 @@ def test_the_cause_of_a_new_leader_goes_back_to_the_line_that_explains_it(
         assert isinstance(line, events.LineLogged)
         assert text in line.text
         assert re.search(r"/node\d+/\w+\.log\.gz:\d+$", line.source)
+
+
+def test_a_session_has_the_release_with_its_patch_number(tmp_path: Path) -> None:
+    log, lines = read_sources([str(FOLDER / ZOMBIE)])
+    assert release_of(log) == "4.1"
+    path = tmp_path / "zombie.tide.db"
+    record(log, path, [ZOMBIE], lines=lines)
+    with SessionFile(path) as session:
+        created = next(session.all_events())
+        assert isinstance(created, events.ClusterCreated)
+        assert (session.origin.version, created.version) == ("4.1.2", "4.1.2")
 
 
 def run(name: str, incident: Incident, setting: str) -> WhatIf:
