@@ -109,6 +109,8 @@ READ_AT_ONCE = 4_096
 """How many events are then read in one go, for which a key has to wait: one chunk."""
 READ_ON_S = 0.015
 """How soon to read on."""
+GO_ON_S = 0.005
+"""How soon to go on with a move that takes long."""
 ANSWER_EVERY_S = 1.0
 """How often the watchdog is told that keys are processed."""
 TOLD_SECONDS = 10.0
@@ -185,6 +187,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         self._framed = perf_counter()
         self._painted: tuple[object, ...] = ()
         self._will_read_on = False
+        self._will_go_on = False
         self._keyed = 0.0
         self.cells = ShownCells()
         self._cells_size = self.size
@@ -294,10 +297,11 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         if isinstance(request, SourceRequested):
             self._open_source(request)
             return
+        had_begun = self.is_on_the_way
         try:
             with self.working():
                 await self._do_requested(request)
-            self.paint()
+            self._answer(had_begun=had_begun)
         except SessionError as error:
             self.notices.trouble(str(error))
         finally:
@@ -383,7 +387,9 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.notices.look()
             self.notices.show_waiting()
             self.time_travel.show_replies()
-            if self._moment() != self._painted or self._is_busy():
+            if self.is_on_the_way:
+                self._show_the_way()
+            elif self._moment() != self._painted or self._is_busy():
                 self.paint()
         except SessionError as error:
             self.notices.trouble(str(error))
@@ -429,10 +435,47 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                 self._will_read_on = True
                 self.set_timer(READ_ON_S if self._has_time else READ_AFTER_KEYS_S, self._read_on)
 
+    @property
+    def is_on_the_way(self) -> bool:
+        """Whether the time cursor is on a way that takes long."""
+        return self.stage.source.heading_for is not None
+
+    def _answer(self, *, had_begun: bool) -> None:
+        """Show what came of a key; of a long way that it began, only that it has begun."""
+        if self.is_on_the_way and not had_begun:
+            self._show_the_way()
+        else:
+            self.paint()
+
+    def _show_the_way(self) -> None:
+        """Show how far the time cursor has come; panes stay as they are until it is there."""
+        screen = self.screen
+        if isinstance(screen, ConsoleScreen) and screen.is_mounted:
+            screen.show_bars()
+        if not self._will_go_on:
+            self._will_go_on = True
+            self.set_timer(GO_ON_S, self._go_on)
+
+    def _go_on(self) -> None:
+        """Go on with a long way, before the next frame."""
+        self._will_go_on = False
+        if not self.is_running or not self.screen_stack or not self.is_on_the_way:
+            return
+        try:
+            self.stage.source.keep_up()
+            if self.is_on_the_way:
+                self._will_go_on = True
+                self.set_timer(GO_ON_S, self._go_on)
+            else:
+                self.paint()
+        except SessionError as error:
+            self.notices.trouble(str(error))
+
     def _read_on(self) -> None:
         """Read more of what the screen lacks."""
         self._will_read_on = False
-        if self.is_running and self.screen_stack and self.stage.reader.is_behind:
+        is_due = self.stage.reader.is_behind and not self.is_on_the_way
+        if self.is_running and self.screen_stack and is_due:
             self.paint()
 
     @property
@@ -512,9 +555,10 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         try:
             if isinstance(screen, ConsoleScreen) and screen.is_behind:
                 self.paint()  # an action applies to the present state
+            had_begun = self.is_on_the_way
             with self.working():
                 method()
-            self.paint()
+            self._answer(had_begun=had_begun)
         except SessionError as error:
             self.notices.trouble(str(error))
 

@@ -37,7 +37,7 @@ from sessions.sources.source import Source
 
 DEMO = Path(__file__).parents[1] / "library" / "scripts" / "demo.tide"
 """The script that the console runs by default."""
-PATIENCE_S = 0.3
+PATIENCE_S = 0.03
 """How long a move through a recording takes at most before the screen shows how far it is."""
 
 

@@ -210,6 +210,22 @@ def _watched(stage: Stage) -> Line:
     return line(Span(f"  {stage.glyphs.watched} {description.word} {description.text}", "accent"))
 
 
+def way_line(stage: Stage, shown_seq: int, width: int) -> Line:
+    """How far the time cursor has come on a long way, and of when the panes are; else nothing."""
+    source = stage.source
+    goal = source.heading_for
+    if goal is None:
+        return ()
+    begin = source.first_seq - 1
+    share = (source.seq - begin) / max(1, goal - begin)
+    said = f" Reading up to #{number(goal)}: {share:.0%}."
+    return cut(
+        (Span(said, "accent"), Span(f" Below is what was so at #{number(shown_seq)}.", "muted")),
+        width,
+        stage.glyphs.more,
+    )
+
+
 def footer_line(
     context: str, width: int, *, read_only: bool, more: str, foresees: bool = False
 ) -> Line:

@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from console.model.links import Link
 from console.model.workspace import SIGN, Stage
-from console.render.bars import footer_line, header_line, tabs_line
+from console.render.bars import footer_line, header_line, tabs_line, way_line
 from console.render.lines import Span, cells, line
 from console.render.verdict import verdict_line
 from console.screens.jump import JumpScreen, Target
@@ -71,6 +71,7 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         self._repaint = RepaintRequested()
         self._repaint.is_handled = True
         self._shown_at = 0
+        self._shown_seq = stage.source.seq
         self._upper_lines = UPPER_LINES_MIN
         self._low_lines = 0
 
@@ -190,6 +191,7 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
     def show(self, changed: Collection[str]) -> None:
         """Update everything to the time cursor."""
         self._shown_at = self.stage.turn
+        self._shown_seq = self.stage.source.seq
         self.show_bars()
         self.show_panes(changed)
         self.show_headings()
@@ -202,7 +204,8 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         self.tabs.show(
             [tabs_line(stage, self.app.current_mode.partition(SIGN)[0], self.trail(), width)]
         )
-        self.verdict.show([verdict_line(stage, width)])
+        way = way_line(stage, self._shown_seq, width)
+        self.verdict.show([way or verdict_line(stage, width)])
         if self.time_bar.display:
             rows = self.time_bar.size.height
             self.time_bar.show(self.time_bar.bar.lines(stage, width, rows))

@@ -22,8 +22,8 @@ from sessions.text import US_PER_DAY
 
 READ_ONLY: Final = "READ_ONLY"
 """The error of a statement that is given to a recording."""
-KEEP_UP_S: Final = 0.2
-"""How long a move goes on in one go once it has taken longer than somebody waits."""
+KEEP_UP_S: Final = 0.03
+"""How long a move goes on in one go once it has taken longer than somebody waits: a key waits."""
 
 
 class ReplaySource(Source):
@@ -50,6 +50,7 @@ class ReplaySource(Source):
         self._cursor = Cursor(Chunks(self.session))
         self._patience_s = patience_s
         self._journey: Callable[[float | None], None] | None = None
+        self._goal = 0
         is_observed = self.session.origin.seed == NO_SEED
         self._first_us = self._cursor.chunks.time_of(self.first_seq) if is_observed else 0
         self._begin()
@@ -105,6 +106,10 @@ class ReplaySource(Source):
     def at_tail(self) -> bool:
         return self.seq >= self.last_seq
 
+    @property
+    def heading_for(self) -> int | None:
+        return None if self._journey is None else self._goal
+
     def keep_up(self) -> None:
         """Go on with a move that takes long. What is written is noticed at the end."""
         if self._journey is not None:
@@ -114,7 +119,8 @@ class ReplaySource(Source):
         """Move, and remember the move until the cursor stands still."""
         before = self.seq
         journey(within_s)
-        self._journey = None if within_s is None or self.seq == before else journey
+        is_there = within_s is None or self.seq in (before, self._goal)
+        self._journey = None if is_there else journey
         self._begin()
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
@@ -126,10 +132,12 @@ class ReplaySource(Source):
         self.seek_seq(self.seq + n)
 
     def seek_seq(self, seq: int) -> None:
+        self._goal = max(self.first_seq - 1, min(seq, self.last_seq))
         self._go_on(partial(self._cursor.seek_seq, seq), self._patience_s)
 
     def seek_time(self, time_us: int) -> None:
         until_us = max(self._first_us, min(time_us, self.last_time_us))
+        self._goal = self._cursor.chunks.seq_at(until_us)
         self._go_on(partial(self._cursor.seek_time, until_us), self._patience_s)
 
     def to_tail(self) -> None:

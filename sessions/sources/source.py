@@ -112,6 +112,14 @@ class Source(Protocol):
     def at_tail(self) -> bool:
         """Whether the cursor is at the end of what exists."""
 
+    @property
+    def heading_for(self) -> int | None:
+        """The event to which the cursor is on its way, if a move takes long; None: it is there.
+
+        :meth:`keep_up` goes on with it.
+        """
+        return None
+
     def keep_up(self) -> None:
         """Take notice of what has happened since, wherever the cursor is."""
         return

@@ -217,3 +217,27 @@ async def test_a_key_does_not_wait_for_what_has_to_be_read(
             await driven.settle()
         assert "WHY the root first" in driven.text()
         assert "── events of " in driven.text()
+
+
+async def test_a_long_move_says_how_far_it_is_and_of_when_the_rows_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.tide.db"
+    with small_chunks():
+        record_story(path)
+    monkeypatch.setattr("sessions.sources.recorded.KEEP_UP_S", 0)
+    source = ReplaySource(path, patience_s=0)
+    async with console(source, "2") as driven:
+        monkeypatch.setattr(app, "GO_ON_S", 1_000.0)
+        await driven.app.run_action("time_live")
+        assert source.heading_for == source.last_seq
+        driven.app.frame()
+        way = [str(row) for row in driven.screen.verdict.lines]
+        assert f"Reading up to #{source.last_seq:,}: " in way[0]
+        assert "Below is what was so at #0." in way[0]
+        while not source.at_tail:
+            driven.app.frame()
+        await driven.settle()
+        assert source.heading_for is None
+        assert "Reading up to" not in driven.text()
+        assert "orders-0" in driven.text()
