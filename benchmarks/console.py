@@ -93,6 +93,7 @@ class LargeSource:
     bootstrap_servers = ""
     notes: Sequence[str] = ()
     stale_us: int | None = None
+    heading_for: int | None = None
     wall_clock_us: int | None = None
 
     def __init__(self, partitions: int) -> None:

@@ -297,7 +297,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         if isinstance(request, SourceRequested):
             self._open_source(request)
             return
-        had_begun = self.is_on_the_way
+        had_begun = self.is_on_the_way()
         try:
             with self.working():
                 await self._do_requested(request)
@@ -387,7 +387,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.notices.look()
             self.notices.show_waiting()
             self.time_travel.show_replies()
-            if self.is_on_the_way:
+            if self.is_on_the_way():
                 self._show_the_way()
             elif self._moment() != self._painted or self._is_busy():
                 self.paint()
@@ -435,14 +435,13 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                 self._will_read_on = True
                 self.set_timer(READ_ON_S if self._has_time else READ_AFTER_KEYS_S, self._read_on)
 
-    @property
     def is_on_the_way(self) -> bool:
         """Whether the time cursor is on a way that takes long."""
         return self.stage.source.heading_for is not None
 
     def _answer(self, *, had_begun: bool) -> None:
         """Show what came of a key; of a long way that it began, only that it has begun."""
-        if self.is_on_the_way and not had_begun:
+        if self.is_on_the_way() and not had_begun:
             self._show_the_way()
         else:
             self.paint()
@@ -459,11 +458,11 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     def _go_on(self) -> None:
         """Go on with a long way, before the next frame."""
         self._will_go_on = False
-        if not self.is_running or not self.screen_stack or not self.is_on_the_way:
+        if not self.is_running or not self.screen_stack or not self.is_on_the_way():
             return
         try:
             self.stage.source.keep_up()
-            if self.is_on_the_way:
+            if self.is_on_the_way():
                 self._will_go_on = True
                 self.set_timer(GO_ON_S, self._go_on)
             else:
@@ -474,7 +473,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     def _read_on(self) -> None:
         """Read more of what the screen lacks."""
         self._will_read_on = False
-        is_due = self.stage.reader.is_behind and not self.is_on_the_way
+        is_due = self.stage.reader.is_behind and not self.is_on_the_way()
         if self.is_running and self.screen_stack and is_due:
             self.paint()
 
@@ -555,7 +554,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         try:
             if isinstance(screen, ConsoleScreen) and screen.is_behind:
                 self.paint()  # an action applies to the present state
-            had_begun = self.is_on_the_way
+            had_begun = self.is_on_the_way()
             with self.working():
                 method()
             self._answer(had_begun=had_begun)

@@ -8,6 +8,7 @@ touched it.
 
 from collections import Counter
 from typing import NamedTuple
+from weakref import ref
 
 from console.model.severity import HEALTHY, RANKS
 from sessions.model.cluster_view import ClusterView
@@ -46,7 +47,7 @@ class PartitionIndex:
         self._facts: dict[str, Facts] = {}
         self._versions: dict[str, int] = {}
         self._lagging: set[str] = set()
-        self._view: ClusterView | None = None
+        self._view: ref[ClusterView] | None = None  # a view that was left is not kept in memory
         self._seq = -1
         self._time_us = -1
 
@@ -56,12 +57,12 @@ class PartitionIndex:
             return set()
         state = view.state
         partitions = state.partitions
-        if view is self._view and state.seq >= self._seq:
+        if self._is_same(view) and state.seq >= self._seq:
             changed = set(view.changed_partitions_since(self._seq))
         else:
             changed = self._differences(partitions)
         changed |= self._lagging
-        self._view, self._seq, self._time_us = view, state.seq, state.time_us
+        self._view, self._seq, self._time_us = ref(view), state.seq, state.time_us
         if len(partitions) != len(self._facts) or not changed <= self._facts.keys():
             self._reload_keys(partitions)
         for tp in changed:
@@ -72,7 +73,10 @@ class PartitionIndex:
     def is_at(self, view: ClusterView) -> bool:
         """Whether nothing has changed since the last call of :meth:`refresh`."""
         state = view.state
-        return view is self._view and (state.seq, state.time_us) == (self._seq, self._time_us)
+        return self._is_same(view) and (state.seq, state.time_us) == (self._seq, self._time_us)
+
+    def _is_same(self, view: ClusterView) -> bool:
+        return self._view is not None and self._view() is view
 
     def _differences(self, partitions: dict[str, PartitionState]) -> set[str]:
         version = self._versions.get

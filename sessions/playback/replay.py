@@ -30,6 +30,8 @@ from sessions.model.long_metadata_log import LongMetadataLog
 
 SNAPSHOTS_MAX: Final = 8
 """How many states are kept in memory; they share what they have in common."""
+TWICE_PARTITIONS_MAX: Final = 50_000
+"""Two states of more partitions than this, which share nothing, take more than a gigabyte."""
 KEYFRAME_WORTH_EVENTS: Final = 4_096
 """Loading a keyframe is worth it if it saves folding this many events."""
 BREADCRUMBS: Final = (1_024, 128, 16)
@@ -135,10 +137,16 @@ class Replay:
         """Go to the nearest known state at or before ``seq``."""
         kept = self._nearest_snapshot(seq)
         place = self._nearest_keyframe(seq)
-        if place is not None and place.seq > kept.seq + KEYFRAME_WORTH_EVENTS:
-            self.view = self._load(place)
-        else:
-            self.view = self._view_of(kept)
+        loads = place is not None and place.seq > kept.seq + KEYFRAME_WORTH_EVENTS
+        if loads or kept is self._start:
+            self._make_room()
+        self.view = self._load(place) if loads and place is not None else self._view_of(kept)
+
+    def _make_room(self) -> None:
+        """Forget the states of a very large cluster, before one comes that shares nothing."""
+        if len(self.view.partitions) > TWICE_PARTITIONS_MAX:
+            self._snapshots.clear()
+            self.view = self._view_of(self._start)
 
     def _skip(self, seq: int) -> None:
         """Jump to a later known state well before ``seq``, if there is one."""

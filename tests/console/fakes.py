@@ -50,6 +50,7 @@ class ListSource:
         self.bootstrap_servers = ""
         self.notes: Sequence[str] = ()
         self.stale_us: int | None = None
+        self.heading_for: int | None = None
         self.wall_clock_us: int | None = None
         self.history = list(history)
         self.view = ClusterView()

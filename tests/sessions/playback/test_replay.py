@@ -1,6 +1,8 @@
 """Replay: any seek gives what folding from the start gives."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from weakref import ref
 
 import pytest
 from hypothesis import given, settings
@@ -127,3 +129,21 @@ def test_a_chunk_that_cannot_be_read_is_told(session: SessionFile) -> None:
         other.chunks[0] = other.chunks[1]
         with pytest.raises(SessionDamagedError):
             Replay(Chunks(other)).seek_seq(5)
+
+
+def test_two_states_of_a_very_large_cluster_are_not_kept_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions.playback.replay.TWICE_PARTITIONS_MAX", 0)
+    path = tmp_path / "a.tide.db"
+    with small_chunks():
+        record_story(path)
+    with SessionFile(path) as session:
+        replay = Replay(Chunks(session))
+        replay.seek_seq(session.last_seq)
+        last = ref(replay.view)
+        monkeypatch.setattr(replay, "_nearest_keyframe", lambda seq: None)
+        replay.seek_seq(1)
+        assert last() is None
+        replay.seek_seq(session.last_seq)
+        assert replay.seq == session.last_seq
