@@ -86,6 +86,7 @@ _LAST: Final = {
     "ConsumerGroupDescribe": "3.8:0 4.0:1",
     "DescribeTransactions": "3.0:0",
     "ListTransactions": "3.0:0 3.8:1",
+    "UpdateFeatures": "2.7:0 3.3:1 4.0:2",
 }
 """The releases that added versions to each API, with the last version in each."""
 
@@ -99,13 +100,13 @@ _LAST_OF_KRAFT: Final = {
     "DescribeShareGroupOffsets": "4.1:0 4.2:1",
     "AlterShareGroupOffsets": "4.1:0",
     "DeleteShareGroupOffsets": "4.1:0",
-    "UpdateFeatures": "4.0:2",
     "UnregisterBroker": "2.8:0",
     "ListConfigResources": "3.7:0 4.1:1",
 }
 """The same for APIs supported only in KRaft mode (KIP-595, KIP-966)."""
 
 _LATER_IN_KRAFT: Final = {
+    "UpdateFeatures": "3.3",
     "DescribeUserScramCredentials": "3.5",
     "AlterUserScramCredentials": "3.5",
     "CreateDelegationToken": "3.6",

@@ -29,6 +29,8 @@ from emulator.protocol import (
     NewTopic,
     TopicCreated,
     TopicsResponse,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
 )
 from emulator.releases.config import (
     ConfigError,
@@ -394,6 +396,11 @@ class ZkAdminManager:
             request, NONE, {name: error}, {name: reason} if reason else {}
         )
         self.context.respond(client, request, response)
+
+    def update_features(self, client: int, request: int, _: UpdateFeaturesRequest) -> None:
+        """Say whether this is the controller; no release with ZooKeeper has features to update."""
+        error = NONE if self.is_controller() else "NOT_CONTROLLER"
+        self.context.respond(client, request, UpdateFeaturesResponse(request, error, {}))
 
     def _alter_brokers(self, message: IncrementalAlterConfigsRequest) -> None:
         context, name = self.context, message.resource_name

@@ -154,6 +154,7 @@ class ZooKeeperMembership:
             messages.DescribeConfigsRequest: admin.describe_configs,
             messages.AlterConfigsRequest: admin.alter_configs,
             messages.IncrementalAlterConfigsRequest: admin.alter_broker_configs,
+            messages.UpdateFeaturesRequest: admin.update_features,
             messages.CreateAclsRequest: self.authorizer.create_acls,
             messages.DeleteAclsRequest: self.authorizer.delete_acls,
             messages.ControlledShutdownRequest: controller.controlled_shutdown,

@@ -4,13 +4,19 @@ from collections.abc import Sequence
 from typing import Final
 
 from emulator import protocol
+from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
+from emulator.releases.versions import has_no_zookeeper, is_since
 from emulator.wire.messages import features as wire
 from emulator.wire.types import Message
 
 SAFE_DOWNGRADE: Final = 2
+TYPED_SINCE: Final = "3.3"
+"""The first release in which updates have types (KIP-778)."""
+OF_ALL: Final = ("CLUSTER_AUTHORIZATION_FAILED", "NOT_CONTROLLER")
+"""Errors of a whole request before 4.0."""
 UPGRADE_TYPES: Final = (wire.UPGRADE, SAFE_DOWNGRADE, 3)
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 LISTED: Final = (GROUP, BROKER_LOGGER, BROKER, TOPIC)
@@ -20,46 +26,109 @@ TYPES_SINCE: Final = 1
 
 
 class UpdateFeatures:
-    """UpdateFeatures: all features, or none (KIP-584, KIP-778)."""
+    """UpdateFeatures (KIP-584, KIP-778): from 4.0 on all features, or none.
+
+    In KRaft mode before 4.0 each is updated by itself; with ZooKeeper there is no feature. Source:
+    ``QuorumController.updateFeatures``, ``KafkaController.validateFeatureUpdate``; brokers of
+    2.8.2, 3.9.2 and 4.1.2 were asked.
+    """
+
+    def __init__(self, context: ClientContext) -> None:
+        """Update as the release of ``context`` does."""
+        self.in_kraft_mode = context.in_kraft_mode
+        self.is_atomic = has_no_zookeeper(context.profile.numbers)
+        self.has_types = is_since(context.profile.numbers, TYPED_SINCE)
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Ask the controller."""
         request = call.message
         assert isinstance(request, wire.UpdateFeaturesRequest)
-        for update in request.feature_updates:
-            if update.upgrade_type not in UPGRADE_TYPES:
-                reason = (
-                    f"Invalid update version {update.max_version_level} for feature"
-                    f" {update.feature}. The controller does not support the given upgrade type."
-                )
-                error = "INVALID_UPDATE_VERSION"
-                return [protocol.UpdateFeaturesResponse(0, error, {}, {"": reason})]
-        updates = {
-            update.feature: (update.max_version_level, _type_of(update, call.header.api_version))
-            for update in request.feature_updates
-        }
-        return [protocol.UpdateFeaturesRequest(updates, request.validate_only)]
+        if not self.in_kraft_mode:
+            return [protocol.UpdateFeaturesRequest({}, request.validate_only)]
+        if self.is_atomic or not request.feature_updates:
+            return [_asked(request.feature_updates, request)]
+        return [_asked([update], request) for update in _sorted(request)]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
-        """Return the error, and up to version 1 a row for each feature that was updated."""
+        """Return the error, and up to version 1 a row for each feature."""
         request = call.message
         assert isinstance(request, wire.UpdateFeaturesRequest)
-        (response,) = responses
-        assert isinstance(response, protocol.UpdateFeaturesResponse)
-        if response.error != NONE:
-            code = ERRORS[response.error].code
-            return wire.UpdateFeaturesResponse(0, code, response.messages.get(""))
-        rows = [
-            wire.UpdatableFeatureResult(update.feature, 0, NONE)
-            for update in request.feature_updates
+        found = [
+            response
+            for response in responses
+            if isinstance(response, protocol.UpdateFeaturesResponse)
         ]
-        return wire.UpdateFeaturesResponse(0, 0, None, rows)
+        whole = next((each for each in found if self.is_atomic or each.error in OF_ALL), None)
+        if whole is not None and whole.error != NONE:
+            code = ERRORS[whole.error].code
+            return wire.UpdateFeaturesResponse(0, code, whole.messages.get(""))
+        if not self.in_kraft_mode:
+            rows = [
+                wire.UpdatableFeatureResult(
+                    update.feature, ERRORS["INVALID_REQUEST"].code, self._unsupported(update, call)
+                )
+                for update in request.feature_updates
+            ]
+            return wire.UpdateFeaturesResponse(0, 0, None, rows)
+        if self.is_atomic:
+            rows = [
+                wire.UpdatableFeatureResult(update.feature, 0, NONE)
+                for update in request.feature_updates
+            ]
+            return wire.UpdateFeaturesResponse(0, 0, None, rows)
+        rows = [
+            wire.UpdatableFeatureResult(
+                update.feature, ERRORS[response.error].code, response.messages.get("")
+            )
+            for update, response in zip(_sorted(request), found, strict=False)
+        ]
+        return wire.UpdateFeaturesResponse(0, 0, "", rows)
+
+    def _unsupported(self, update: wire.FeatureUpdateKey, call: Call) -> str:
+        """Why a cluster with ZooKeeper does not update a feature: its brokers support none."""
+        level, kind = update.max_version_level, update.upgrade_type
+        if call.header.api_version == 0:
+            kind = SAFE_DOWNGRADE if update.allow_downgrade else wire.UPGRADE
+        if not update.feature:
+            return "Feature name can not be empty."
+        if kind not in UPGRADE_TYPES:
+            return "Received unknown upgrade type."
+        if level > 0:
+            return (
+                "Could not apply finalized feature update because the provided feature is not "
+                "supported."
+            )
+        if kind != wire.UPGRADE:
+            return "Can not delete non-existing finalized feature."
+        if self.has_types:
+            return (
+                f"Can not provide versionLevel: {level} less than 1 without setting the SAFE "
+                "downgradeType in the request."
+            )
+        return (
+            f"Can not provide maxVersionLevel: {level} less than 1 without setting the "
+            "allowDowngrade flag to true in the request."
+        )
 
 
-def _type_of(update: wire.FeatureUpdateKey, version: int) -> int:
-    if version >= 1:
-        return update.upgrade_type
-    return SAFE_DOWNGRADE if update.allow_downgrade else wire.UPGRADE
+def _sorted(request: wire.UpdateFeaturesRequest) -> list[wire.FeatureUpdateKey]:
+    return sorted(request.feature_updates, key=lambda update: update.feature)
+
+
+def _asked(
+    updates: Sequence[wire.FeatureUpdateKey], request: wire.UpdateFeaturesRequest
+) -> AnyMessage:
+    """The message to a controller in KRaft mode, which never looks at ``allow_downgrade``."""
+    for update in updates:
+        if update.upgrade_type not in UPGRADE_TYPES:
+            reason = (
+                f"Invalid update version {update.max_version_level} for feature"
+                f" {update.feature}. The controller does not support the given upgrade type."
+            )
+            error = "INVALID_UPDATE_VERSION"
+            return protocol.UpdateFeaturesResponse(0, error, {}, {"": reason})
+    levels = {update.feature: (update.max_version_level, update.upgrade_type) for update in updates}
+    return protocol.UpdateFeaturesRequest(levels, request.validate_only)
 
 
 class UnregisterBroker:

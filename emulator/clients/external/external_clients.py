@@ -144,7 +144,7 @@ class ExternalClients:
             "DescribeCluster": metadata.DescribeCluster(addresses, racks),
             "DescribeTopicPartitions": quorum.DescribeTopicPartitions(),
             "DescribeQuorum": quorum.DescribeQuorum(context.kernel.state),
-            "UpdateFeatures": cluster_admin.UpdateFeatures(),
+            "UpdateFeatures": cluster_admin.UpdateFeatures(context),
             "UnregisterBroker": cluster_admin.UnregisterBroker(),
             "ListConfigResources": cluster_admin.ListConfigResources(),
             "FindCoordinator": metadata.FindCoordinator(addresses),

@@ -65,7 +65,7 @@ def test_brokers_advertise_what_is_said_of_their_release(release: str) -> None:
     told = {
         each.api_key: range(each.min_version, each.max_version + 1) for each in response.api_keys
     }
-    known = {api.key for api in API_NAMED.values() if api.name != "UpdateFeatures"}  # from 4.0 on
+    known = {api.key for api in API_NAMED.values()}
     assert {key: versions for key, versions in told.items() if key in known} == versions_of(release)
 
 

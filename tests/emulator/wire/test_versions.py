@@ -19,23 +19,16 @@ ADVERTISED = json.loads(Path(__file__).with_name("advertised.json").read_text("u
 """What brokers of releases and modes answered ApiVersions 0 with, when asked for this test."""
 UNSERVED = {
     **dict.fromkeys((4, 5, 6, 7, 56, 58, 67), "what brokers ask each other and the controller"),
-    57: "changes of features before 4.0",
     **dict.fromkeys((80, 81, 94), "changes of controllers and voters"),
     **dict.fromkeys((83, 84, 85, 86, 87), "what brokers ask share coordinators (KIP-932)"),
     **dict.fromkeys((88, 89, 93), "Kafka Streams groups (KIP-1071)"),
 }
 """The requests that only real brokers take, by key."""
 LIST_TRANSACTIONS = 66
-UPDATE_FEATURES = 57
-"""Real brokers take it since 2.7; here it is served from 4.0 on, which all features say alike."""
 ONLY_KRAFT = {55, 64, 74, 75}
 """DescribeQuorum, DescribeTopicPartitions and others that brokers without ZooKeeper alone have."""
 EARLY_SHARE_GROUPS = {76, 77, 78, 79}
 """Requests about share groups, which 4.0 takes as early access, with other versions than 4.1."""
-
-
-def is_served(key: int, release: str) -> bool:
-    return key in APIS and (key != UPDATE_FEATURES or int(release.split(".", maxsplit=1)[0]) >= 4)
 
 
 @pytest.mark.parametrize("release", FROM_BROKERS)
@@ -43,7 +36,7 @@ def test_versions_are_those_that_kafka_python_found_in_brokers(release: str) -> 
     expected = {
         key: range(first, last + 1)
         for key, (first, last) in FROM_BROKERS[release].items()
-        if is_served(key, release)
+        if key in APIS
     }
     if LIST_TRANSACTIONS in expected:  # patterns of RE2 are not read
         expected[LIST_TRANSACTIONS] = range(min(expected[LIST_TRANSACTIONS].stop, 2))
@@ -57,7 +50,7 @@ def test_versions_are_those_of_real_brokers(asked: str) -> None:
     expected = {
         int(key): range(first, min(last, 1 if int(key) == LIST_TRANSACTIONS else last) + 1)
         for key, (first, last) in ADVERTISED[asked].items()
-        if is_served(int(key), release)
+        if int(key) in APIS
     }
     assert versions_of(release, without_zookeeper=mode == "kraft") == expected
     assert {int(key) for key in ADVERTISED[asked]} - expected.keys() <= UNSERVED.keys()

@@ -1,4 +1,6 @@
-"""Features, brokers that leave for good, and what is configured, where there is no ZooKeeper."""
+"""Features, brokers that leave for good, and what is configured."""
+
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from emulator.wire.messages.configs import (
 from tests.support.wire_client import WireLab
 
 INVALID = ERRORS["INVALID_UPDATE_VERSION"].code
+INVALID_REQUEST, NOT_CONTROLLER = 42, 41
 SAFE_DOWNGRADE = 2
 SUBTRACT = 3
 
@@ -65,6 +68,69 @@ def test_levels_and_types_that_do_not_exist_are_refused(
     lab: WireLab, row: tuple[str, int, int]
 ) -> None:
     assert update(lab, row) == INVALID
+
+
+def results(lab: WireLab, broker: int, version: int, *keys: wire.FeatureUpdateKey) -> Any:  # noqa: ANN401
+    response = lab.ask(lab.connect(broker), wire.UpdateFeaturesRequest(1_000, list(keys)), version)
+    lab.pass_time(1_000_000)
+    rows = [(row.feature, row.error_code, row.error_message) for row in response.results]
+    return response.error_code, response.error_message, rows
+
+
+Key = wire.FeatureUpdateKey
+UNSUPPORTED = (
+    "Could not apply finalized feature update because the provided feature is not supported."
+)
+LOW_2_8 = (
+    "Can not provide maxVersionLevel: 0 less than 1 without setting the allowDowngrade flag to true"
+    " in the request."
+)
+LOW_3_9 = (
+    "Can not provide versionLevel: 0 less than 1 without setting the SAFE downgradeType in the "
+    "request."
+)
+
+
+@pytest.mark.parametrize(("version", "api", "low"), [("2.8", 0, LOW_2_8), ("3.9", 1, LOW_3_9)])
+def test_with_zookeeper_there_is_no_feature_to_update(version: str, api: int, low: str) -> None:
+    """As brokers of 2.8.2 and 3.9.2 answered."""
+    lab = WireLab.made(version=version)
+    lab.pass_time(1_000_000)
+    controller = lab.cluster.controller_id() or 0
+    rows = [
+        (Key("", 1), "Feature name can not be empty."),
+        (Key("metadata.version", 21), UNSUPPORTED),
+        (Key("nope", 0), low),
+        (Key("nope", 0, True, SAFE_DOWNGRADE), "Can not delete non-existing finalized feature."),
+    ]
+    if api:
+        rows.append((Key("nope", 1, upgrade_type=9), "Received unknown upgrade type."))
+    for key, reason in rows:
+        expected = (0, None, [(key.feature, INVALID_REQUEST, reason)])
+        assert results(lab, controller, api, key) == expected
+    assert results(lab, controller, api) == (0, None, [])
+    elsewhere = (controller + 1) % 3
+    assert results(lab, elsewhere, api, Key("nope", 1)) == (NOT_CONTROLLER, None, [])
+
+
+def test_before_4_0_each_feature_is_updated_by_itself() -> None:
+    """As a broker of 3.9.2 answered, whose words differ."""
+    lab = WireLab.made(version="3.9", mode="kraft")
+    lab.pass_time(1_000_000)
+    nope, level = Key("nope", 1), finalized(lab)["metadata.version"]
+    down = Key("metadata.version", level - 1, upgrade_type=SAFE_DOWNGRADE)
+    code, reason, rows = results(lab, 0, 1, nope, down, Key("x", 1, upgrade_type=9))
+    assert (code, reason) == (0, "")
+    assert [row[:2] for row in rows] == [
+        ("metadata.version", 0),
+        ("nope", INVALID),
+        ("x", INVALID),
+    ]
+    assert finalized(lab)["metadata.version"] == level - 1
+    up = Key("metadata.version", level, allow_downgrade=True)
+    assert [row[:2] for row in results(lab, 0, 0, up)[2]] == [("metadata.version", 0)]
+    (row,) = results(lab, 0, 0, Key("metadata.version", level - 1, allow_downgrade=True))[2]
+    assert row[1] == INVALID
 
 
 def brokers(lab: WireLab) -> list[int]:
