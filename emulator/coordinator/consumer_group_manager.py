@@ -144,6 +144,7 @@ class ConsumerGroupManager(
             return [], None
         former = copied(group)
         if group.members:
+            self._convert(group, "consumer", f"{member.client} uses the protocol consumer")
             self.members.fail_waiting(group, REBALANCING)
             self.context.timers.clear_deadline(TASK, group_key(group.name))
             creation = requests.creation_records(state, self.rules)
@@ -157,14 +158,12 @@ class ConsumerGroupManager(
         group.members, group.pending = {}, {}
         group.join_deadline_us, group.delay_left_us = 0, -1
         group.modern = state
-        if creation:
-            self._convert(group, "consumer", f"{member.client} uses the protocol consumer")
         return [*([ClassicRecord(group.name, -1)] if was_written else []), *creation], former
 
     def _convert(self, group: Group, protocol: str, reason: str) -> None:
-        self.kernel.emit(
-            events.GroupConverted, group.name, self.context.id, group.generation, protocol, reason
-        )
+        """Tell that a group changes its protocol, which causes what follows."""
+        fields = (group.name, self.context.id, group.generation, protocol, reason)
+        self.kernel.cause = self.kernel.emit(events.GroupConverted, *fields)
 
     def _stayed(self, group: Group, outcome: Outcome) -> None:
         if outcome.resolves or self._has_to_resolve(self._state(group)):
@@ -220,11 +219,11 @@ class ConsumerGroupManager(
         if not (ends_without(state, (member.id,)) and self._may_downgrade):
             super()._remove(group, member, reason, answer)
             return
-        self._downgrade(group, {member.id}, None, deletion_records(state), answer)
         self.kernel.emit(
             events.MemberLeft, group.name, self.context.id, member.client, member.id, reason
         )
         self._convert(group, "classic", f"{member.client}: {reason}")
+        self._downgrade(group, {member.id}, None, deletion_records(state), answer)
         self.members.prepare(group)
 
     @property
@@ -322,8 +321,8 @@ class ConsumerGroupManager(
             self.watch(state)
             return
         tombstones = deletion_records(state, {joined.replaces.id: member.id})
-        self._downgrade(group, (), member, [*outcome.records, *tombstones], response)
         self._convert(group, "classic", f"{member.client} uses the protocol classic")
+        self._downgrade(group, (), member, [*outcome.records, *tombstones], response)
         if joined.rebalances:
             self.members.prepare(group)
 

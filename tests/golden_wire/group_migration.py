@@ -341,13 +341,12 @@ def _beat_of(m: MixedMembers, member: str) -> Plain:
 def downgrade(c: Conversation) -> None:
     """A consumer group becomes a classic one when its last member of the new protocol leaves."""
     m = MixedMembers(c)
-    _classic_pair(m)
-    m.say_state()
+    _classic_one(m)
+    c.say("c1 commits", m.classic_commit("c1", 5))
     c.say("m1 joins", m.consumer_join("m1"))
     c.wait(1.2)
     for _ in range(3):
         m.follow("c1")
-        m.follow("c2")
         m.counted("on", "m1")
     m.say_state()
     c.say("m2 joins", m.consumer_join("m2"))
@@ -356,21 +355,19 @@ def downgrade(c: Conversation) -> None:
     c.say("m1 leaves", m.leave("m1"))
     m.say_state()
     c.say("m1 beats", m.beat("m1", 1, []))
+    c.say("c1 syncs", m.sync("c1"))
     c.say("c1 beats", m.classic_beat("c1"))
-    c.say("c2 syncs", m.sync("c2"))
-    m.join_together("c1", "c2")
-    for member in ("c1", "c2"):
-        c.say(f"{member} syncs", m.sync(member, {"c1": ALL[:3], "c2": ALL[3:]}))
+    c.say("c1 joins", m.classic_join("c1"))
+    c.say("c1 assigns", m.sync("c1", {"c1": ALL}))
     c.say("c1 beats", m.classic_beat("c1"))
     c.say("committed", m.committed())
     m.say_state()
     c.say("m3 joins", m.consumer_join("m3"))
     m.say_state()
-    c.say("m3 is silent, c1 and c2 are not", None)
+    c.say("m3 is silent, c1 is not", None)
     for _ in range(6):
         c.wait(2)
         m.classic_beat("c1")
-        m.classic_beat("c2")
     m.say_state()
 
 

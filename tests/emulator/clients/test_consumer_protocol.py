@@ -98,3 +98,63 @@ def test_older_releases_do_not_have_the_protocol() -> None:
     old.topic(0)
     wanted = Consume(topic="t", group="g", protocol="consumer")
     assert "4.0" in old.do(wanted).error or "4.0" in str(old.do(wanted))
+
+
+def classic(lab: Lab, consumer: str, **more: Any) -> str:
+    """Let a consumer of the classic protocol read from the same group."""
+    return lab.do(Consume(topic="t", group="g", consumer=consumer, **more)).error
+
+
+def conversions(lab: Lab) -> list[tuple[str, str]]:
+    return [(event.protocol, event.reason) for event in lab.seen.of(events.GroupConverted)]
+
+
+def test_a_group_changes_its_protocol_with_its_members(lab: Lab) -> None:
+    produce(lab)
+    assert classic(lab, "a") == "NONE"
+    assert consume(lab, "b") == "NONE"
+    lab.wait(15_000)
+    assert conversions(lab) == [("consumer", "b uses the protocol consumer")]
+    assert sorted(reads(lab, "a") + reads(lab, "b")) == ["t-0", "t-1", "t-2", "t-3"]
+    assert len(reads(lab, "a")) == len(reads(lab, "b"))
+    produce(lab)
+    assert [classic(lab, "a"), consume(lab, "b")] == ["NONE", "NONE"]
+    assert committed(lab) == {f"t-{number}": 2 for number in range(4)}
+    assert consume(lab, "b", then="leave") == "NONE"
+    lab.wait(15_000)
+    assert conversions(lab)[1:] == [("classic", "b: left")]
+    upgrade, downgrade = lab.seen.of(events.GroupConverted)
+    bumps = lab.seen.of(events.GroupEpochBumped)
+    assert bumps[0].cause == upgrade.seq
+    rebalance = next(
+        event
+        for event in lab.seen.of(events.GroupStateChanged, state="PreparingRebalance")
+        if event.seq > upgrade.seq
+    )
+    assert rebalance.cause == downgrade.seq
+    assert reads(lab, "a") == ["t-0", "t-1", "t-2", "t-3"]
+    produce(lab)
+    assert classic(lab, "a") == "NONE"
+    assert committed(lab) == {f"t-{number}": 3 for number in range(4)}
+
+
+def test_members_of_both_protocols_outlive_their_coordinator(lab: Lab) -> None:
+    produce(lab)
+    assert [classic(lab, "a"), consume(lab, "b")] == ["NONE", "NONE"]
+    lab.wait(3_000)
+    coordinator = lab.seen.of(events.GroupConverted)[-1].broker
+    lab.do(CrashBroker(broker=coordinator))
+    lab.wait(30_000)
+    assert sorted(reads(lab, "a") + reads(lab, "b")) == ["t-0", "t-1", "t-2", "t-3"]
+    produce(lab)
+    assert [classic(lab, "a"), consume(lab, "b")] == ["NONE", "NONE"]
+    assert committed(lab) == {f"t-{number}": 2 for number in range(4)}
+
+
+def test_nothing_is_converted_while_the_policy_forbids_it() -> None:
+    settings = SETTINGS | {"group.consumer.migration.policy": "disabled"}
+    lab = Lab("4.4", 3, config=settings)
+    lab.do(CreateTopic(topic="t", partitions=4, replication_factor=3))
+    assert classic(lab, "a") == "NONE"
+    assert consume(lab, "b") == "GROUP_ID_NOT_FOUND"
+    assert conversions(lab) == []
