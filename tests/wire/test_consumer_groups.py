@@ -150,3 +150,40 @@ def test_a_group_outlives_its_coordinator_and_its_members(
     send(kafka_cluster, 20, first=40)
     eventually(lambda: len(set(one.records + two.records)) == 60, "all is read by the other")
     kafka_cluster.assert_nothing_lost()
+
+
+@pytest.mark.kafka(version="4.1", config=SETTINGS | {"group.min.session.timeout.ms": "1000"})
+@pytest.mark.parametrize(
+    "followers",
+    [
+        ["confluent-kafka", NEW_PROTOCOL],
+        pytest.param(["java classic", "java consumer"], marks=NEEDS_JAVA),
+    ],
+    indirect=True,
+    ids=["librdkafka", "java"],
+)
+def test_members_of_both_protocols_share_a_group(
+    followers: list[Follower], kafka_cluster: KafkaCluster
+) -> None:
+    classic, modern = followers
+    eventually(
+        lambda: (
+            sorted(classic.assigned + modern.assigned) == [0, 1, 2, 3]
+            and len(classic.assigned) == 2
+        ),
+        f"each has two partitions: {classic.assigned} {modern.assigned}",
+    )
+    send(kafka_cluster, 20)
+    eventually(lambda: len(set(classic.records + modern.records)) == 20, "all is read")
+    kafka_cluster.crash(coordinator(kafka_cluster))
+    send(kafka_cluster, 20, first=20)
+    eventually(
+        lambda: len(set(classic.records + modern.records)) == 40, "all is read without it, too"
+    )
+    modern.kill()
+    eventually(
+        lambda: classic.assigned == [0, 1, 2, 3], f"the other gets the rest: {classic.assigned}"
+    )
+    send(kafka_cluster, 20, first=40)
+    eventually(lambda: len(set(classic.records + modern.records)) == 60, "all is read by the other")
+    kafka_cluster.assert_nothing_lost()
