@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sessions.analysis.jobs import JOBS
 from tests.sessions.analysis.both_modes import COMPARED, compare, told_of
 from tests.sessions.analysis.test_agreement import cluster_told
+from tests.sessions.analysis.without_zookeeper import check_known_answers, told_without_zookeeper
 from tests.sessions.dataset.streams import Story, stories
 
 if TYPE_CHECKING:
@@ -34,10 +35,12 @@ def test_every_job_agrees_on_random_sessions_of_both_modes(
     seeds: list[int],
     invented: list[Story],
 ) -> None:
+    known = told_without_zookeeper()
     clusters = told_of(range(200, 204)) | {f"drawn-{seed}": cluster_told(seed) for seed in seeds}
     others = {str(i): (story.events, story.time_us) for i, story in enumerate(invented)}
-    found = compare(clusters, tmp_path_factory.mktemp("agreement"), others)
+    found = compare(clusters | known, tmp_path_factory.mktemp("agreement"), others)
     assert {row["mode"] for row in found["anomaly_counts"]} == {"zk", "kraft"}
+    check_known_answers(known, found)
 
 
 def test_every_result_is_compared() -> None:

@@ -1,37 +1,17 @@
-"""The jobs on sessions of clusters without ZooKeeper agree with plain Python."""
+"""Sessions of clusters without ZooKeeper, and what the jobs say of them."""
 
-from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
-
-import pytest
 
 from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs import statements as inputs
 from emulator.inputs.statements import CreateCluster
 from emulator.scenario.runner import Runner
-from tests.sessions.analysis.both_modes import of_quorum
-from tests.sessions.analysis.test_agreement import (
-    Told,
-    analysed,
-    cluster_told,
-    of_anomalies,
-    of_clusters,
-    of_durability,
-    of_replay,
-)
+from tests.sessions.analysis.followed import Row
+from tests.sessions.analysis.test_agreement import Told
 from tests.support.kraft_faults import CONFIG, end_faults, faults, give, wait
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = pytest.mark.spark
 SECOND_US = 1_000_000
-JOBS = (
-    *("availability", "failover", "isr", "durability"),
-    *("leaders", "controller", "quorum", "anomalies", "replay"),
-)
 
 
 def story(version: str, controllers: int = 3) -> tuple[Runner, list[Event]]:
@@ -117,22 +97,14 @@ def recreated_story() -> tuple[list[Event], int]:
     return events, runner.now_us
 
 
-def test_jobs_know_sessions_without_zookeeper(
-    compiled_spark: "SparkSession", tmp_path: Path
-) -> None:
-    told: Told = {
-        "told": told_story(),
-        "recreated": recreated_story(),
-        "frozen": frozen_story(),
-        "zk": cluster_told(7),
-    }
-    told |= {f"{v}-{seed}": with_faults(v, seed) for v in ("3.9", "4.0", "4.1") for seed in (1, 2)}
-    found = analysed(told, tmp_path, JOBS)
-    of_clusters(told, found)
-    of_quorum(told, found)
-    of_replay(told, found)
-    of_durability(told, found)
-    of_anomalies(told, found)
+def told_without_zookeeper() -> Told:
+    """Sessions of clusters in KRaft mode, by name."""
+    told = {"told": told_story(), "recreated": recreated_story(), "frozen": frozen_story()}
+    return told | {f"{v}-{n}": with_faults(v, n) for v in ("3.9", "4.0", "4.1") for n in (1, 2)}
+
+
+def check_known_answers(told: Told, found: dict[str, list[Row]]) -> None:
+    """What the jobs say of these sessions, where the answer is plain to see."""
     types = {type(event).__name__ for event in told["recreated"][0]}
     assert {"TopicDeleted", "LogStartOffsetChanged"} <= types
     assert {row["mode"] for row in found["failover"]} == {"zk", "kraft"}
