@@ -568,8 +568,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         screen = self.screen
         nearest = screen.targets() if isinstance(screen, ConsoleScreen) else (screen,)
         targets = (*nearest, *self.controllers, self)
-        found = (getattr(target, f"action_{name}", None) for target in targets)
-        method = next((method for method in found if method is not None), None)
+        methods = (getattr(target, f"action_{name}", None) for target in targets)
+        method = next((method for method in methods if method is not None), None)
         return method or self.navigation.opener(name)
 
     # ---- screens

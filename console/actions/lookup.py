@@ -86,7 +86,7 @@ def refusal(
 def clashes(actions: Iterable[Action] | None = None) -> list[tuple[str, str, list[str]]]:
     """Keys that two actions share in one context, as (context, key, ids); there must be none."""
     chosen = list(ACTIONS.values() if actions is None else actions)
-    found = []
+    shared = []
     for context in (*SCREENS, ANYWHERE, PROMPT):
         reach = (context,) if context in (ANYWHERE, PROMPT) else (context, ANYWHERE)
         ids: dict[str, list[str]] = {}
@@ -94,8 +94,8 @@ def clashes(actions: Iterable[Action] | None = None) -> list[tuple[str, str, lis
             if not set(reach).isdisjoint(action.contexts):
                 for key in action.keys:
                     ids.setdefault(key, []).append(action.id)
-        found += [(context, key, owners) for key, owners in ids.items() if len(owners) > 1]
-    return found
+        shared += [(context, key, owners) for key, owners in ids.items() if len(owners) > 1]
+    return shared
 
 
 def with_keys(actions: Iterable[Action], keys: Mapping[str, tuple[str, ...]]) -> list[Action]:
@@ -113,10 +113,10 @@ def remap(keys: Mapping[str, tuple[str, ...]]) -> None:
 
 def headings(actions: Iterable[Action]) -> dict[str, list[Action]]:
     """The actions under the headings of help, in the registry's order."""
-    found: dict[str, list[Action]] = {}
+    grouped: dict[str, list[Action]] = {}
     for action in actions:
-        found.setdefault(GROUPS[action.group], []).append(action)
-    return found
+        grouped.setdefault(GROUPS[action.group], []).append(action)
+    return grouped
 
 
 def keys_document(actions: Iterable[Action] | None = None) -> list[dict[str, Any]]:

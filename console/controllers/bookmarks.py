@@ -119,12 +119,12 @@ class Bookmarks:
         search, source = self.stage.search, self.stage.source
         if search is None:
             return
-        found = search.work(SEARCH_BUDGET_MS)
+        seq = search.work(SEARCH_BUDGET_MS)
         text = search.condition.text
-        if found is not None:
+        if seq is not None:
             self.stage.search = None
-            self.seek(found)
-            self.app.notify(f"#{number(found)}: {text}")
+            self.seek(seq)
+            self.app.notify(f"#{number(seq)}: {text}")
         elif search.at_end and not source.goes_on:
             self.stage.search = None
             self.app.notify(f"{text} never holds after this point")

@@ -55,8 +55,8 @@ class Notices:
         seen, self.alarmed_seq = self.alarmed_seq, source.seq
         if source.seq <= seen or (pacer.paused and not given):
             return
-        news = [each for each in self.stage.view.state.invariants if each[0] > seen]
-        violation = next((each for each in news if self._is_news(each)), None)
+        news = [violation for violation in self.stage.view.state.invariants if violation[0] > seen]
+        violation = next((violation for violation in news if self._is_news(violation)), None)
         if violation is not None:
             self._freeze(violation)
 

@@ -76,11 +76,11 @@ class ObjectProvider(Provider):
         screen = self.screen
         if not isinstance(screen, ConsoleScreen) or not query.strip():
             return
-        wanted = query.strip().lower()
-        for score, found in enumerate(reversed(objects(screen.stage, wanted)), start=1):
+        words = query.strip().lower()
+        for score, named in enumerate(reversed(objects(screen.stage, words)), start=1):
             weight = score / (SHOWN_MAX * 10)
-            run = partial(self.app.post_message, found.message)
-            yield Hit(weight, Content(f"{found.kind} {found.name}"), run, help=found.help)
+            run = partial(self.app.post_message, named.message)
+            yield Hit(weight, Content(f"{named.kind} {named.name}"), run, help=named.help)
 
 
 class Found(NamedTuple):
@@ -92,29 +92,29 @@ class Found(NamedTuple):
     help: str
 
 
-def objects(stage: Stage, wanted: str) -> list[Found]:
+def objects(stage: Stage, words: str) -> list[Found]:
     """The objects whose names contain ``wanted`` (lower case), the best few of each kind."""
-    found = [*_numbered(stage, wanted)]
+    named = [*_numbered(stage, words)]
     for kind, names, opens, told in _named(stage):
-        hits = sorted((name for name in names if wanted in name.lower()), key=len)[:SHOWN_MAX]
-        found += [Found(kind, name, opens(name), told) for name in hits]
-    return found
+        hits = sorted((name for name in names if words in name.lower()), key=len)[:SHOWN_MAX]
+        named += [Found(kind, name, opens(name), told) for name in hits]
+    return named
 
 
-def _numbered(stage: Stage, wanted: str) -> Iterator[Found]:
+def _numbered(stage: Stage, words: str) -> Iterator[Found]:
     """An event or a record by its number."""
-    number = wanted.removeprefix("record").lstrip("# ").replace(",", "")
+    number = words.removeprefix("record").lstrip("# ").replace(",", "")
     if not number.isdecimal():
         return
-    if not wanted.startswith("record") and 0 < int(number) <= stage.source.last_seq:
+    if not words.startswith("record") and 0 < int(number) <= stage.source.last_seq:
         yield Found("event", f"#{number}", _open("event")(number), "opens with its causes")
-    if not wanted.startswith("#") and stage.view.batch(int(number)) is not None:
+    if not words.startswith("#") and stage.view.batch(int(number)) is not None:
         yield Found("record", number, _open("record")(number), "where its copies are and were")
 
 
 def _named(stage: Stage) -> Iterator[tuple[str, Iterable[str], Callable[[str], Request], str]]:
     state = stage.view.state
-    topics = dict.fromkeys(each.topic for each in state.partitions.values())
+    topics = dict.fromkeys(partition.topic for partition in state.partitions.values())
     yield "topic", topics, lambda t: OpenRequested(Link("partitions", f"topic={t}")), "partitions"
     yield "partition", stage.index.keys, _open("partition"), "its tapes, replicas and events"
     brokers = [f"broker {broker}" for broker in state.brokers]
@@ -140,7 +140,7 @@ def settings_of(state: ViewState) -> list[str]:
     """
     usual = {} if not state.version else _defaults(state.version)
     if state.quorum is not None:
-        usual = {each: usual[each] for each in usual if not each.startswith("zookeeper.")}
+        usual = {name: usual[name] for name in usual if not name.startswith("zookeeper.")}
     rows = [f"{name}={value}" for name, value in sorted({**usual, **state.config}.items())]
     for topic, values in state.topic_configs.items():
         rows += [f"{topic}: {name}={value}" for name, value in values.items()]
@@ -152,9 +152,11 @@ def settings_of(state: ViewState) -> list[str]:
 def _defaults(version: str) -> dict[str, str]:
     """Every setting of a release at its default."""
     numbers = numbers_of(version)
-    known = (each for each in SETTINGS if is_since(numbers, each.since))
-    kept = (each for each in known if each.until is None or is_until(numbers, each.until))
-    return {each.name: _spelled(each.default(numbers)) for each in kept}
+    known = (setting for setting in SETTINGS if is_since(numbers, setting.since))
+    kept = (
+        setting for setting in known if setting.until is None or is_until(numbers, setting.until)
+    )
+    return {setting.name: _spelled(setting.default(numbers)) for setting in kept}
 
 
 def _spelled(value: object) -> str:

@@ -95,12 +95,12 @@ class TimeTravel:
         self._statement(-1)
 
     def _statement(self, direction: int) -> None:
-        found = statement_end(self.stage.reader, self.stage.source.seq, direction)
-        if found is None:
+        seq = statement_end(self.stage.reader, self.stage.source.seq, direction)
+        if seq is None:
             where = "later" if direction > 0 else "earlier"
             self.app.notify(f"no {where} statement near here")
             return
-        self.seek(found)
+        self.seek(seq)
         self._tell_answers()
 
     def _tell_answers(self) -> None:
@@ -109,9 +109,9 @@ class TimeTravel:
         if card is None or isinstance(self.app.screen, BriefScreen):
             return
         passed = self.stage.reader.page(self.stage.pacer.came_from + 1, source.seq)
-        for number_, found in answers(card, passed).items():
+        for number_, answered in answers(card, passed).items():
             question = card.questions[number_ - 1]
-            text = "\n".join(answer_text(each, self.stage.view) for each in found)
+            text = "\n".join(answer_text(answer, self.stage.view) for answer in answered)
             self.app.notify(text, title=f"{number_}. {question}")
 
     def action_time_next_touch(self) -> None:
@@ -127,12 +127,12 @@ class TimeTravel:
         if not isinstance(screen, ConsoleScreen) or not (objects := screen.selection()):
             self.stage.pacer.step(direction)
             return
-        found = screen.next_touch(direction)
-        if found is None:
+        seq = screen.next_touch(direction)
+        if seq is None:
             where = "later" if direction > 0 else "earlier"
             self.app.notify(f"no {where} event touches {' or '.join(objects)}")
             return
-        self.seek(found)
+        self.seek(seq)
 
     def action_time_goto(self) -> None:
         """Open the prompt for a place."""
@@ -148,10 +148,10 @@ class TimeTravel:
         if word.lower() == "when":
             return self.bookmarks.look_for(condition)
         try:
-            found = place(text)
+            meant = place(text)
         except BadWord as error:
             return f"{error}, or a condition (when urp>5)"
-        target = found.seen_from(source.time_us, source.last_seq, source.last_time_us)
+        target = meant.seen_from(source.time_us, source.last_seq, source.last_time_us)
         if target.seq is not None:
             self.seek(target.seq)
         else:

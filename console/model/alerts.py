@@ -44,17 +44,17 @@ def begin_of(samples: Sequence[tuple[int, int, Counts]]) -> int:
 
 def edges(samples: Sequence[tuple[int, int, Counts]]) -> list[Edge]:
     """All alert edges; brokers that are still starting with their cluster are no alert."""
-    found: list[Edge] = []
+    crossed: list[Edge] = []
     alert = CALM
     for seq, time_us, counts in samples[begin_of(samples) :]:
         now = alert_of(counts)
         if now != alert:
-            found.append(Edge(seq, time_us, alert, now))
+            crossed.append(Edge(seq, time_us, alert, now))
             alert = now
-    return found
+    return crossed
 
 
-def nearest(found: Sequence[Edge], seq: int, direction: int) -> Edge | None:
+def nearest(alert_edges: Sequence[Edge], seq: int, direction: int) -> Edge | None:
     """The first edge after ``seq``, or (-1) the last one before it."""
-    beyond = [edge for edge in found if (edge.seq - seq) * direction > 0]
+    beyond = [edge for edge in alert_edges if (edge.seq - seq) * direction > 0]
     return min(beyond, key=lambda edge: edge.seq * direction, default=None)

@@ -62,20 +62,20 @@ def parse(text: str) -> Condition:
     Raises:
         BadWord: it is none; the message begins with the column.
     """
-    wanted = text.strip()
-    if not wanted:
+    condition = text.strip()
+    if not condition:
         raise BadWord(f"a condition is missing; give one such as {EXAMPLES}")
-    return Condition(wanted, joined(parse_text(wanted, _comparison)))
+    return Condition(condition, joined(parse_text(condition, _comparison)))
 
 
 def _comparison(asked: Comparison) -> Node:
     """A comparison of a count, of a partition's field or of a broker's."""
-    if found := BROKER.fullmatch(asked.left):
-        broker = int(found[1])
-        node = comparison_term(asked._replace(left=found[2]), BROKER_FIELDS)
+    if of_broker := BROKER.fullmatch(asked.left):
+        broker = int(of_broker[1])
+        node = comparison_term(asked._replace(left=of_broker[2]), BROKER_FIELDS)
         return Term(lambda view: _matches(node, view.state.brokers.get(broker)), by_row=True)
-    if found := PARTITION.fullmatch(asked.left):
-        return _of_partition(asked._replace(left=found[2]), found[1])
+    if of_partition := PARTITION.fullmatch(asked.left):
+        return _of_partition(asked._replace(left=of_partition[2]), of_partition[1])
     node = comparison_term(asked, COUNT_FIELDS)
     return Term(lambda view: node.matches("", view.counts()), by_row=True)
 

@@ -136,7 +136,7 @@ def _all(before: ClusterView, after: ClusterView) -> Iterator[Change]:
     one, two = before.state, after.state
     counts = before.counts(), after.counts()
     for name in COUNTS:
-        old, new = (str(getattr(each, name)) for each in counts)
+        old, new = (str(getattr(side, name)) for side in counts)
         if old != new:
             yield Change("cluster", None, name.replace("_", " "), old, new)
     yield from _fields("controller", None, CONTROLLER, one.controller, two.controller)
@@ -163,12 +163,12 @@ def _objects(
 
 
 def _changed(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> list[Any]:
-    found = [
+    changed = [
         name
         for name, thing in after.items()
         if (old := before.get(name)) is None or old.changed != thing.changed
     ]
-    return found + [name for name in before if name not in after]
+    return changed + [name for name in before if name not in after]
 
 
 def _fields(

@@ -154,9 +154,9 @@ class Scan(Protocol):
 class PageScan:
     """Reads event after event."""
 
-    def __init__(self, reader: EventReader, wanted: Wanted) -> None:
+    def __init__(self, reader: EventReader, matches: Wanted) -> None:
         self.reader = reader
-        self.wanted = wanted
+        self.wanted = matches
 
     def older(self, below: int) -> tuple[list[int], int]:
         """The matches in the slice before ``below``."""
@@ -178,30 +178,30 @@ class TouchScan:
     The source does so without reading the events in between.
     """
 
-    def __init__(self, reader: EventReader, objects: Sequence[str], wanted: Wanted) -> None:
+    def __init__(self, reader: EventReader, objects: Sequence[str], matches: Wanted) -> None:
         self.reader = reader
         self.objects = objects
-        self.wanted = wanted
+        self.wanted = matches
 
     def older(self, below: int) -> tuple[list[int], int]:
         """The nearest event before ``below``."""
         try:
-            found = self.reader.source.touching(self.objects, below, -1)
+            seq = self.reader.source.touching(self.objects, below, -1)
         except StillReadingError as error:
             if error.reached is None or error.reached >= below:
                 raise
             return [], error.reached
-        return ([], 1) if found is None else (self._kept(found), found)
+        return ([], 1) if seq is None else (self._kept(seq), seq)
 
     def newer(self, above: int, last: int) -> tuple[list[int], int]:
         """The nearest event after ``above``."""
         try:
-            found = self.reader.source.touching(self.objects, above, 1)
+            seq = self.reader.source.touching(self.objects, above, 1)
         except StillReadingError as error:
             if error.reached is None or error.reached <= above:
                 raise
             return [], error.reached
-        return ([], last) if found is None else (self._kept(found), found)
+        return ([], last) if seq is None else (self._kept(seq), seq)
 
     def _kept(self, seq: int) -> list[int]:
         event = self.reader.get(seq)
@@ -256,8 +256,8 @@ class FoundEvents:
                 self._high = high
         return len(self.seqs) != before
 
-    def _add(self, found: list[int]) -> None:
-        for seq in found:
+    def _add(self, seqs: list[int]) -> None:
+        for seq in seqs:
             chain = self._chain(seq) if self.with_causes else (seq,)
             for one in chain:
                 place = bisect_left(self.seqs, one)

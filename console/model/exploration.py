@@ -67,7 +67,7 @@ def settings_of(question: Question, versions: Sequence[str]) -> list[Setting]:
     def bounded(field: str, values: Sequence[object]) -> Callable[[int], Question]:
         return lambda n: replace(question, bounds=replace(bounds, **{field: values[n]}))
 
-    found = [
+    settings = [
         Setting(
             "release", "whose rules are explored", bounds.version, versions,
             bounded("version", versions),
@@ -76,14 +76,14 @@ def settings_of(question: Question, versions: Sequence[str]) -> list[Setting]:
     for name, field, meaning, values in COUNTED:
         shown = [str(value) for value in values]
         value = str(getattr(bounds, field))
-        found.append(Setting(name, meaning, value, shown, bounded(field, values)))
+        settings.append(Setting(name, meaning, value, shown, bounded(field, values)))
     acks = {"all": -1, "1": 1}
     chosen = next(word for word, value in acks.items() if value == bounds.acks)
-    found.append(
+    settings.append(
         Setting("acks", "of producers", chosen, list(acks), bounded("acks", [*acks.values()]))
     )
     unclean = ("no", "yes")
-    found.append(
+    settings.append(
         Setting(
             "unclean elections", "replicas out of sync may lead if need be",
             unclean[bounds.unclean], unclean, bounded("unclean", (False, True)),
@@ -91,7 +91,7 @@ def settings_of(question: Question, versions: Sequence[str]) -> list[Setting]:
     )  # fmt: skip
     levels = (AS_RELEASED, "off", "on")
     numbers = (None, 0, 1)
-    found.append(
+    settings.append(
         Setting(
             "eligible replicas", "KIP-966, from 4.0 on",
             levels[numbers.index(question.elr)], levels,
@@ -99,7 +99,7 @@ def settings_of(question: Question, versions: Sequence[str]) -> list[Setting]:
         )
     )  # fmt: skip
     properties = ("", *PROPERTIES)
-    found.append(
+    settings.append(
         Setting(
             "what must hold", PROPERTIES.get(question.property, ""), question.property or EVERY,
             (EVERY, *PROPERTIES), lambda n: replace(question, property=properties[n]),
@@ -107,13 +107,13 @@ def settings_of(question: Question, versions: Sequence[str]) -> list[Setting]:
     )  # fmt: skip
     seconds = list(LIMITS.values())
     limit = next(word for word, value in LIMITS.items() if value == question.limit_seconds)
-    found.append(
+    settings.append(
         Setting(
             "time limit", "of each release", limit, list(LIMITS),
             lambda n: replace(question, limit_seconds=seconds[n]),
         )
     )  # fmt: skip
-    return found
+    return settings
 
 
 class Counterexample(Struct, frozen=True):

@@ -19,7 +19,7 @@ class FaultVariants:
         self.variants = variants_of(state.version, kraft=state.quorum is not None)
         self.effects: dict[str, Effect] = {}
         self.failures: dict[str, str] = {}
-        self._topics = sorted({each.topic for each in state.partitions.values()})
+        self._topics = sorted({partition.topic for partition in state.partitions.values()})
         self._fault = fault
         self._outlook: Outlook | None = None
         self._trial: Trial | None = None
@@ -27,7 +27,9 @@ class FaultVariants:
     @property
     def next(self) -> Variant | None:
         """The variant that is worked on; None if all are done."""
-        return next((each for each in self.variants if not self._is_settled(each.title)), None)
+        return next(
+            (variant for variant in self.variants if not self._is_settled(variant.title)), None
+        )
 
     def _is_settled(self, title: str) -> bool:
         return title in self.effects or title in self.failures

@@ -39,19 +39,23 @@ class Fault(Struct, frozen=True):
 
 def faults_of(view: ClusterView, names: Sequence[str]) -> list[Fault]:
     """The faults of the objects of these names; of the controller's broker if none is known."""
-    found: dict[str, Fault] = {}
+    faults: dict[str, Fault] = {}
     partitions, hosts = _objects(view, names)
     for tp in partitions:
-        found |= {each.statement: each for each in _of_partition(view, view.state.partitions[tp])}
+        faults |= {
+            fault.statement: fault for fault in _of_partition(view, view.state.partitions[tp])
+        }
     quorum = view.state.quorum
     for host in hosts:
         if host in view.state.brokers:
-            found |= {each.statement: each for each in _of_broker(view, view.state.brokers[host])}
+            faults |= {
+                fault.statement: fault for fault in _of_broker(view, view.state.brokers[host])
+            }
         elif quorum is not None:
-            found |= {each.statement: each for each in _of_controller(quorum, host)}
+            faults |= {fault.statement: fault for fault in _of_controller(quorum, host)}
     if quorum is not None:
-        found |= {each.statement: each for each in _of_controllers(quorum)}
-    return list(found.values())
+        faults |= {fault.statement: fault for fault in _of_controllers(quorum)}
+    return list(faults.values())
 
 
 def subject_of(view: ClusterView, names: Sequence[str]) -> str:
@@ -79,7 +83,7 @@ def _objects(view: ClusterView, names: Sequence[str]) -> tuple[list[str], list[i
             leader = state.partitions[name].leader
             hosts.append(-1 if leader is None else leader)
     there = {*state.brokers, *(() if state.quorum is None else state.quorum.controllers)}
-    known = [each for each in dict.fromkeys(hosts) if each in there]
+    known = [host for host in dict.fromkeys(hosts) if host in there]
     if not partitions and not known:
         controller = state.controller.broker
         active = controller if controller in there else None
@@ -126,12 +130,12 @@ def _of_broker(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
 def _of_rack(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
     """A fault of all brokers of the rack, if there are several."""
     alive = [
-        each.id
-        for each in view.state.brokers.values()
-        if each.rack == broker.rack and each.state not in GONE
+        member.id
+        for member in view.state.brokers.values()
+        if member.rack == broker.rack and member.state not in GONE
     ]
     if broker.rack and len(alive) > 1:
-        crashes = "; ".join(statement("broker crash", each) for each in sorted(alive))
+        crashes = "; ".join(statement("broker crash", broker_id) for broker_id in sorted(alive))
         names = ", ".join(map(str, sorted(alive)))
         yield Fault(f"crash rack {broker.rack} (brokers {names})", crashes, f"rack {broker.rack}")
 
@@ -139,12 +143,12 @@ def _of_rack(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
 def _of_links(view: ClusterView, number: int, name: str) -> Iterator[Fault]:
     yield _cut_from_metadata(view, number, name)
     yield Fault(f"isolate {name}", f"network isolate {number}", name)
-    others = [each for each in view.state.brokers if each != number][:LINKS_MAX]
+    others = [peer for peer in view.state.brokers if peer != number][:LINKS_MAX]
     for other in others:
         link = f"{number} {other}"
         yield Fault(f"cut link {number} to {other}", f"network cut {link}", name)
         yield Fault(f"delay link {number} to {other} by {DELAY}", f"network delay {link} {DELAY}")
-    if any(number in (each.source, each.destination) for each in view.state.links):
+    if any(number in (link.source, link.destination) for link in view.state.links):
         yield Fault("heal all links", "network heal")
 
 
@@ -153,13 +157,17 @@ def _cut_from_metadata(view: ClusterView, number: int, name: str) -> Fault:
     quorum = view.state.quorum
     if quorum is None:
         return Fault(f"cut {name} from ZooKeeper", f"network cut {number} zk", name)
-    cuts = "; ".join(f"network cut {number} {each}" for each in sorted(quorum.controllers))
+    cuts = "; ".join(
+        f"network cut {number} {controller}" for controller in sorted(quorum.controllers)
+    )
     return Fault(f"cut {name} from the controllers", cuts, name)
 
 
 def _of_controllers(quorum: QuorumState) -> Iterator[Fault]:
     """KRaft's controllers, the active one first."""
-    for number in sorted(quorum.controllers, key=lambda each: (each != quorum.leader, each)):
+    for number in sorted(
+        quorum.controllers, key=lambda controller: (controller != quorum.leader, controller)
+    ):
         yield from _of_controller(quorum, number)
 
 

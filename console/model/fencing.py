@@ -52,31 +52,31 @@ def _completed(reader: EventReader, links: list[Event]) -> list[Event]:
 def _not_fetching(reader: EventReader, links: list[Event]) -> Iterator[Event]:
     """What kept a follower from fetching until the leader removed it from the ISR."""
     timer = links[0]
-    shrunk = next((each for each in reversed(links) if hasattr(each, "isr")), None)
+    shrunk = next((event for event in reversed(links) if hasattr(event, "isr")), None)
     if shrunk is None:
         return
     isr: list[int] = getattr(shrunk, "isr")  # noqa: B009 - several types of events have one
     others = {broker for broker in reader.source.view.state.brokers if broker not in isr}
     event = began(reader, timer.seq, others)
     if event is not None:
-        yield from (each for each in reader.causes(event.seq) if each.seq < timer.seq)
+        yield from (cause for cause in reader.causes(event.seq) if cause.seq < timer.seq)
 
 
 def _with_records(reader: EventReader, links: list[Event]) -> list[Event]:
-    fact = next((each for each in reversed(links) if isinstance(each, FACTS)), None)
+    fact = next((event for event in reversed(links) if isinstance(event, FACTS)), None)
     record = links[-1] if links and isinstance(links[-1], MetadataRecordCommitted) else None
     if record is None and fact is not None:
         record = _record_of(reader, fact)
     if record is None:
         return links
-    found = {each.seq: each for each in (*links, record)}
+    linked = {event.seq: event for event in (*links, record)}
     root = links[0]
     if isinstance(root, events.TimerFired) and root.task == SESSION_TIMER:
         for fenced in _fenced_in_batch(reader, record):
-            found[fenced.seq] = fenced
+            linked[fenced.seq] = fenced
             broker = decode_object(fenced.data)["brokerId"]
-            found |= {each.seq: each for each in _silence(reader, root, broker)}
-    return [found[number] for number in sorted(found)]
+            linked |= {event.seq: event for event in _silence(reader, root, broker)}
+    return [linked[number] for number in sorted(linked)]
 
 
 def _record_of(reader: EventReader, fact: Event) -> MetadataRecordCommitted | None:
@@ -98,7 +98,7 @@ def _fenced_in_batch(
 ) -> Iterator[MetadataRecordCommitted]:
     """The records of the same batch that fence a broker: partitions come before them."""
     for event in takewhile(
-        lambda each: isinstance(each, MetadataRecordCommitted) and each.batch == record.batch,
+        lambda event: isinstance(event, MetadataRecordCommitted) and event.batch == record.batch,
         reader.page(record.seq, record.seq + BATCH_MAX),
     ):
         assert isinstance(event, MetadataRecordCommitted)
@@ -110,7 +110,7 @@ def _fenced_in_batch(
 
 def _silence(reader: EventReader, timer: events.TimerFired, broker: int) -> Iterator[Event]:
     """The last heartbeat of a broker that was answered, and what happened to the broker then."""
-    response = last_match(reader, timer.seq, lambda each: _is_response(each, broker), BUDGET_MS)
+    response = last_match(reader, timer.seq, lambda event: _is_response(event, broker), BUDGET_MS)
     if not isinstance(response, events.MessageSent):
         return
     heartbeat = reader.get(response.request)

@@ -146,23 +146,23 @@ def _search(asked: Comparison, field: Field[Any]) -> Node:
     if asked.op not in ("contains", "==", "!=", "in"):
         raise BadWord(f"{asked.left} is a word: = != ~ and !~ can be asked of it")
     value = asked.right.lower()
-    wanted = frozenset(_members(value)) if field.kind in ("list", "words") else frozenset()
-    found = Term(_searching(field, value, wanted), by_row=True)
-    return Not(found) if asked.op == "!=" else found
+    members = frozenset(_members(value)) if field.kind in ("list", "words") else frozenset()
+    term = Term(_searching(field, value, members), by_row=True)
+    return Not(term) if asked.op == "!=" else term
 
 
 def _listed(asked: Comparison, field: Field[Any]) -> Node:
     """Compile ``leader=1,2``: one of these; ``isr=1,2``: exactly these members."""
     if asked.op == "in" and field.kind == "list":
-        each = f"{asked.left}={asked.right} for just these, {asked.left}~{asked.right} for any"
-        raise BadWord(f"{asked.left} is a list itself: write {each}")
-    wanted = frozenset(_constant(asked, field, each) for each in _members(asked.right.lower()))
+        choices = f"{asked.left}={asked.right} for just these, {asked.left}~{asked.right} for any"
+        raise BadWord(f"{asked.left} is a list itself: write {choices}")
+    values = frozenset(_constant(asked, field, word) for word in _members(asked.right.lower()))
     read, left = field.read, field.compared
     if field.kind == "list":
-        found = Term(lambda row: frozenset(read(row)) == wanted, by_row=True)
+        term = Term(lambda row: frozenset(read(row)) == values, by_row=True)
     else:
-        found = Term(lambda row: left(row) in wanted, by_row=True)
-    return Not(found) if asked.op == "!=" else found
+        term = Term(lambda row: left(row) in values, by_row=True)
+    return Not(term) if asked.op == "!=" else term
 
 
 def _containing(needle: str) -> Check:
@@ -171,19 +171,19 @@ def _containing(needle: str) -> Check:
 
 def _pattern(source: str) -> Check:
     try:
-        found = re.compile(source, re.IGNORECASE | re.MULTILINE).search
+        search = re.compile(source, re.IGNORECASE | re.MULTILINE).search
     except re.error as error:
         raise BadWord(f"re:{source} is not a regular expression: {error}") from None
     if steps_without_end(source):
         raise BadWord(f"re:{source} repeats a repetition, which may take forever; repeat once")
-    return lambda text: found(text) is not None
+    return lambda text: search(text) is not None
 
 
-def _searching(field: Field[Any], needle: str, wanted: frozenset[str]) -> Check:
+def _searching(field: Field[Any], needle: str, members: frozenset[str]) -> Check:
     """Search lists and sets by whole members, anything else as text."""
     read = field.read
-    if wanted:
-        return lambda row: not wanted.isdisjoint(map(str, read(row)))
+    if members:
+        return lambda row: not members.isdisjoint(map(str, read(row)))
     return lambda row: needle in str(read(row)).lower()
 
 

@@ -54,11 +54,11 @@ class History:
         """Since when a condition on the counts has held; None if it does not hold."""
         self._refresh()
         place = bisect_right(self._times, time_us) - 1
-        found = None
+        since = None
         while place >= 0 and holds(self._counts[place]):
-            found = self._times[place]
+            since = self._times[place]
             place -= 1
-        return found
+        return since
 
 
 def sparkline(values: Sequence[int | None], sparks: str, top: int | None = None) -> str:

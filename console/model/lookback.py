@@ -17,7 +17,7 @@ Wanted = Callable[[Event], bool]
 
 
 def last_match(
-    reader: EventReader, seq: int, wanted: Wanted, budget_ms: float = BUDGET_MS
+    reader: EventReader, seq: int, matches: Wanted, budget_ms: float = BUDGET_MS
 ) -> Event | None:
     """The last matching event up to ``seq``; None if there is none near enough."""
     deadline = perf_counter() + budget_ms * reader.patience / 1_000
@@ -25,7 +25,7 @@ def last_match(
     while last > 0 and perf_counter() < deadline:
         first = max(1, last - PAGE + 1)
         for event in reversed(reader.page(first, last)):
-            if wanted(event):
+            if matches(event):
                 return event
         last = first - 1
     return None
@@ -65,15 +65,15 @@ class Writes:
             return kept
         if seq - self._missed.get(key, -PAGE) in range(PAGE):
             return None
-        found = last_match(self.reader, seq, lambda event: _wrote(event, tp, broker, offset))
+        event = last_match(self.reader, seq, lambda event: _wrote(event, tp, broker, offset))
         if len(self._found) + len(self._missed) > KEPT_MAX:
             self._found.clear()
             self._missed.clear()
-        if found is None:
+        if event is None:
             self._missed[key] = seq
         else:
-            self._found[key] = found
-        return found
+            self._found[key] = event
+        return event
 
 
 def _wrote(event: Event, tp: str, broker: int, offset: int) -> bool:

@@ -75,8 +75,8 @@ def partition_fields(
     """
 
     def states(partition: PartitionState) -> list[str]:
-        found = list(statuses(partition))
-        return [partition.state, *(found or ["healthy"])]
+        held = list(statuses(partition))
+        return [partition.state, *(held or ["healthy"])]
 
     return {**FIELDS, "state": Field(states, "words"), "writes": Field(writes, "word")}
 

@@ -42,8 +42,8 @@ def _is_risky(inner: Sequence[str]) -> bool:
 def _pattern_tokens(pattern: str) -> Iterable[str]:
     """The pattern's characters; ``repeat`` for what repeats without end, ``class`` for ``[..]``."""
     tokens = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d*,\}|\(\?[:=!<P]*|[\s\S]")
-    for found in tokens.finditer(pattern):
-        token = found[0]
+    for match in tokens.finditer(pattern):
+        token = match[0]
         if token in ("*", "+") or token.startswith("{"):
             yield "repeat"
         elif token.startswith("("):

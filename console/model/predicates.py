@@ -59,10 +59,10 @@ class All(Struct, frozen=True):
         return all(part.matches(text, row) for part in self.parts)
 
     def select(self, places: Sequence[int], texts: Lazy, rows: Lazy) -> list[int]:
-        found = list(places)
+        left = list(places)
         for part in sorted(self.parts, key=lambda part: getattr(part, "by_row", True)):
-            found = part.select(found, texts, rows)
-        return found
+            left = part.select(left, texts, rows)
+        return left
 
 
 class Either(Struct, frozen=True):
@@ -74,11 +74,11 @@ class Either(Struct, frozen=True):
         return any(part.matches(text, row) for part in self.parts)
 
     def select(self, places: Sequence[int], texts: Lazy, rows: Lazy) -> list[int]:
-        found: set[int] = set()
+        chosen: set[int] = set()
         for part in self.parts:
-            left = [place for place in places if place not in found]
-            found.update(part.select(left, texts, rows))
-        return [place for place in places if place in found]
+            left = [place for place in places if place not in chosen]
+            chosen.update(part.select(left, texts, rows))
+        return [place for place in places if place in chosen]
 
 
 class Not(Struct, frozen=True):
@@ -90,15 +90,15 @@ class Not(Struct, frozen=True):
         return not self.part.matches(text, row)
 
     def select(self, places: Sequence[int], texts: Lazy, rows: Lazy) -> list[int]:
-        found = set(self.part.select(places, texts, rows))
-        return [place for place in places if place not in found]
+        excluded = set(self.part.select(places, texts, rows))
+        return [place for place in places if place not in excluded]
 
 
-def joined(found: "Node | Joined") -> Node:
+def joined(node: "Node | Joined") -> Node:
     """Combine the predicates of a condition's comparisons."""
-    if not isinstance(found, Joined):
-        return found
-    parts = tuple(joined(part) for part in found.parts)
-    if found.op == "not":
+    if not isinstance(node, Joined):
+        return node
+    parts = tuple(joined(part) for part in node.parts)
+    if node.op == "not":
         return Not(parts[0])
-    return Either(parts) if found.op == "or" else All(parts)
+    return Either(parts) if node.op == "or" else All(parts)

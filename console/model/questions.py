@@ -61,34 +61,34 @@ MOVED_BY: Final[Mapping[str, Mapping[str, tuple[type[Event], ...]]]] = {
 
 def answers(card: Card, happened: Iterable[Event]) -> dict[int, list[Answer]]:
     """The answers to each question (from 1) among what has happened, in order."""
-    found: dict[int, list[Answer]] = {}
+    answered: dict[int, list[Answer]] = {}
     for event in happened:
         if isinstance(event, Answer):
             if isinstance(event, InputFinished) and event.text.startswith("expect "):
                 continue  # its check has said more
             for question in card.answers.get(event.line, ()):
-                found.setdefault(question, []).append(event)
-    return found
+                answered.setdefault(question, []).append(event)
+    return answered
 
 
 def is_watched(card: Card | None, event: Event) -> bool:
     """Whether an event changes what the answers of a scenario are about."""
-    return card is not None and any(_is_of(event, each) for each in card.watched)
+    return card is not None and any(_is_of(event, subject) for subject in card.watched)
 
 
-def _is_of(event: Event, wanted: Subject | EventPattern) -> bool:
-    if isinstance(wanted, EventPattern):
-        return wanted.matches(event)
-    kinds = MOVED_BY.get(wanted.kind, {})
-    if not isinstance(event, kinds.get(wanted.field, kinds.get("", ()))):
+def _is_of(event: Event, subject: Subject | EventPattern) -> bool:
+    if isinstance(subject, EventPattern):
+        return subject.matches(event)
+    kinds = MOVED_BY.get(subject.kind, {})
+    if not isinstance(event, kinds.get(subject.field, kinds.get("", ()))):
         return False
-    if not wanted.name:
+    if not subject.name:
         return True
-    name, _, broker = wanted.name.partition("@")
-    if wanted.kind == "replica":
+    name, _, broker = subject.name.partition("@")
+    if subject.kind == "replica":
         host = getattr(event, "follower", getattr(event, "broker", None))
         return getattr(event, "tp", "") == name and str(host) == broker
     if isinstance(event, events.TopicCreated | events.PartitionsAdded):
         return event.topic == name.rpartition("-")[0]
-    is_path = wanted.kind in ("partition", "zk")
-    return (wanted.name if is_path else f"{wanted.kind}.{wanted.name}") in objects_of(event)
+    is_path = subject.kind in ("partition", "zk")
+    return (subject.name if is_path else f"{subject.kind}.{subject.name}") in objects_of(event)

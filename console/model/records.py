@@ -30,14 +30,14 @@ def record_at(replica: ReplicaState, offset: int) -> int | None:
 
 def places_of(partition: PartitionState, record_id: int) -> set[int]:
     """All offsets at which replicas hold the record."""
-    found = (offset_of(replica, record_id) for replica in partition.replica_states.values())
-    return {offset for offset in found if offset is not None}
+    offsets = (offset_of(replica, record_id) for replica in partition.replica_states.values())
+    return {offset for offset in offsets if offset is not None}
 
 
 def holders_of(partition: PartitionState, record_id: int) -> list[int]:
     """The brokers whose disks hold the record."""
     replicas = sorted(partition.replica_states.items())
-    return [broker for broker, each in replicas if offset_of(each, record_id) is not None]
+    return [broker for broker, replica in replicas if offset_of(replica, record_id) is not None]
 
 
 class Truncation(Struct, frozen=True):
@@ -131,9 +131,15 @@ class Losses:
 
     def truncations_of(self, loss: Loss, seq: int) -> list[Truncation]:
         """The replicas that have truncated the record, up to an event."""
-        found = self._truncations[loss.tp]
-        return [each for each in found if each.seq <= seq and each.has(loss.record)]
+        truncations = self._truncations[loss.tp]
+        return [
+            truncation
+            for truncation in truncations
+            if truncation.seq <= seq and truncation.has(loss.record)
+        ]
 
     def truncation(self, tp: str, seq: int) -> Truncation | None:
         """The records that an event truncated; None if it has not been read."""
-        return next((each for each in self._truncations[tp] if each.seq == seq), None)
+        return next(
+            (truncation for truncation in self._truncations[tp] if truncation.seq == seq), None
+        )

@@ -63,14 +63,14 @@ class RowOrder(Generic[K]):
         self._values = list(map(value_of, self.keys)) if values is None else values
 
     def choose(
-        self, wanted: Callable[[K], bool] = everything, ranks: Iterable[int] | None = None
+        self, is_wanted: Callable[[K], bool] = everything, ranks: Iterable[int] | None = None
     ) -> None:
         """Show, in order, what is ``wanted``; ``ranks`` saves asking for each row."""
-        self._wanted = wanted
+        self._wanted = is_wanted
         if ranks is None:
             ranks = range(len(self.keys))
-            if wanted is not everything:
-                ranks = [rank for rank, key in enumerate(self.keys) if wanted(key)]
+            if is_wanted is not everything:
+                ranks = [rank for rank, key in enumerate(self.keys) if is_wanted(key)]
         self._shown = sorted(ranks, key=self._values.__getitem__)
 
     def update(self, changed: Collection[K]) -> bool:
@@ -89,13 +89,13 @@ class RowOrder(Generic[K]):
         key = self.keys[rank]
         place = self._place(rank)
         was_shown = place < len(self._shown) and self._shown[place] == rank
-        value, wanted = self._value_of(key), self._wanted(key)
-        if value == self._values[rank] and was_shown == wanted:
+        value, is_shown = self._value_of(key), self._wanted(key)
+        if value == self._values[rank] and was_shown == is_shown:
             return False
         if was_shown:
             del self._shown[place]
         self._values[rank] = value
-        if not wanted:
+        if not is_shown:
             return was_shown
         new_place = self._place(rank)
         self._shown.insert(new_place, rank)

@@ -118,8 +118,8 @@ SETTINGS: Final[Mapping[str, Kind]] = {
 
 
 def _nearest(word: str, names: list[str]) -> str:
-    found = get_close_matches(word, names, n=1, cutoff=0.5)
-    return f"; did you mean {found[0]!r}?" if found else ""
+    near = get_close_matches(word, names, n=1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def default_path() -> Path:

@@ -19,8 +19,8 @@ VERBS: Final = {"crashed": "crashed", "frozen": "froze", "stopped": "was stopped
 
 def began(reader: EventReader, seq: int, brokers: Collection[int]) -> Event | None:
     """The last event before ``seq`` that silenced one of the brokers; None if it was undone."""
-    found = last_match(reader, seq, lambda event: bool(concerned(event, brokers)), BUDGET_MS)
-    return found if found is not None and silences(found) else None
+    event = last_match(reader, seq, lambda event: bool(concerned(event, brokers)), BUDGET_MS)
+    return event if event is not None and silences(event) else None
 
 
 def concerned(event: Event, brokers: Collection[int]) -> bool:

@@ -49,17 +49,21 @@ def place_of(event: Event) -> int | None:
     if isinstance(event, AT_ZOOKEEPER):
         return ZOOKEEPER
     for field in ("source", "controller", "broker", "host"):
-        found = getattr(event, field, None)
-        if isinstance(found, int):
-            return found
+        number = getattr(event, field, None)
+        if isinstance(number, int):
+            return number
     return CLIENTS
 
 
 def hosts_of(state: ViewState) -> dict[int, str]:
     """The names of clients, who keeps the metadata (ZooKeeper, or controllers), and brokers."""
     controllers = () if state.quorum is None else sorted(state.quorum.controllers)
-    keepers = {each: f"ctrl {each}" for each in controllers} or {ZOOKEEPER: "zk"}
-    return {CLIENTS: "clients", **keepers, **{each: f"broker {each}" for each in state.brokers}}
+    keepers = {controller: f"ctrl {controller}" for controller in controllers} or {ZOOKEEPER: "zk"}
+    return {
+        CLIENTS: "clients",
+        **keepers,
+        **{broker: f"broker {broker}" for broker in state.brokers},
+    }
 
 
 def keeper_of(state: ViewState) -> int | None:
@@ -69,14 +73,14 @@ def keeper_of(state: ViewState) -> int | None:
 
 def following(reader: EventReader, seq: int) -> list[Event]:
     """The direct and indirect effects of an event, among the events near it."""
-    known, found = {seq}, []
+    known, followers = {seq}, []
     for event in reader.page(seq + 1, seq + AFTER_MAX):
         if event.cause in known:
             known.add(event.seq)
-            found.append(event)
-            if len(found) == FOLLOWING_MAX:
+            followers.append(event)
+            if len(followers) == FOLLOWING_MAX:
                 break
-    return found
+    return followers
 
 
 def fates_of(shown: Sequence[Event]) -> dict[int, str]:

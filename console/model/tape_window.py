@@ -78,24 +78,24 @@ def foreign_offsets(
     partition: PartitionState, window: Window, original: dict[int, Record]
 ) -> dict[int, set[int]]:
     """For each replica the offsets at which it holds another record than the leader."""
-    found: dict[int, set[int]] = {}
+    foreign: dict[int, set[int]] = {}
     for broker, replica in partition.replica_states.items():
         records = records_in(replica, window)
-        found[broker] = {
+        foreign[broker] = {
             offset
             for offset, (_, record_id) in records.items()
             if offset in original and original[offset][1] != record_id
         }
-    return found
+    return foreign
 
 
 def records_in(replica: ReplicaState, window: Window) -> dict[int, Record]:
     """The replica's records by offset, inside the window."""
-    found: dict[int, Record] = {}
+    records: dict[int, Record] = {}
     for run in reversed(replica.log):
         if run.base_offset + run.count <= window.first:
             break
         first = max(run.base_offset, window.first)
         for offset in range(first, min(run.base_offset + run.count, window.end)):
-            found[offset] = (run.leader_epoch, run.first_record + offset - run.base_offset)
-    return found
+            records[offset] = (run.leader_epoch, run.first_record + offset - run.base_offset)
+    return records

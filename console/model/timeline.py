@@ -176,8 +176,8 @@ class Timeline:
         view = self._view or self._begin()
         deadline = perf_counter() + budget_ms / 1_000
         while view.seq < self.source.last_seq and perf_counter() < deadline:
-            found = self.source.events(view.seq + 1, view.seq + SLICE)
-            for event in found:
+            events = self.source.events(view.seq + 1, view.seq + SLICE)
+            for event in events:
                 if (take := self._takes.get(type(event))) is not None:
                     take(event)  # before the view applies it: some handlers count what changes
                 view.apply(event)
@@ -185,7 +185,7 @@ class Timeline:
                     self._note_lag(event.tp, event.time_us)
                 controller = controller_of(view.state)
                 self.controller.put(event.time_us, NOBODY if controller is None else controller)
-            if not found:
+            if not events:
                 return
 
     def _begin(self) -> "_Told":
@@ -209,7 +209,7 @@ class Timeline:
         ranks[self._ranks.get(name, GONE)] -= 1
         ranks[rank] += 1
         self._ranks[name] = rank
-        there = [each for each, count in ranks.items() if count > 0 and each != GONE]
+        there = [rank for rank, count in ranks.items() if count > 0 and rank != GONE]
         self.topics[partition.topic].put(time_us, min(there, default=GONE))
         leader = NOBODY if partition.leader is None else partition.leader
         self.leaders[name].put(time_us, leader)

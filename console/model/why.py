@@ -92,8 +92,8 @@ def status_of(state: ViewState, partition: PartitionState) -> str:
     """Return the partition's most severe state, as far as it does not depend on the time."""
     serving = {broker.id for broker in state.brokers.values() if broker.state in SERVING}
     flags = flags_of(partition, serving)
-    found = (name for flag, name in (*BY_FLAG, *BY_MILD_FLAG) if flags & flag)
-    return next(found, "healthy")
+    statuses = (name for flag, name in (*BY_FLAG, *BY_MILD_FLAG) if flags & flag)
+    return next(statuses, "healthy")
 
 
 def state_path(partition: PartitionState) -> str:
@@ -137,26 +137,26 @@ class Explainer:
     def seq(self, state: ViewState, partition: PartitionState) -> int:
         """Return the number of that event, at the time cursor."""
         status = status_of(state, partition)
-        found = None
+        since = None
         if status in AUDITED:
-            found = self._since(
+            since = self._since(
                 AuditChanged,
                 partition.name,
                 state.seq,
                 lambda event: getattr(event, status) or (status == "lost" and event.lost_offsets),
             )
         elif status in OF_PROCESS:
-            found = self._process_event(state, partition)
-        if found is None and status in HOLDS:
+            since = self._process_event(state, partition)
+        if since is None and status in HOLDS:
             holds = HOLDS[status]
-            found = self._since(
+            since = self._since(
                 PartitionStateChanged,
                 partition.name,
                 state.seq,
                 lambda event: holds(event, partition),
             )
-        if found is not None:
-            return found
+        if since is not None:
+            return since
         if state.quorum is not None:
             written = self._last(PartitionStateChanged, partition.name, state.seq)
             return partition.changed if written is None else written
@@ -169,19 +169,19 @@ class Explainer:
         self, kind: type[Event], tp: str, seq: int, holds: Callable[[Any], object]
     ) -> int | None:
         """Return the event of a kind since which something holds without interruption."""
-        found = self._found(kind, tp)
+        events = self._found(kind, tp)
         since = None
-        for index in range(found.index_of(seq), -1, -1):
-            event = self.reader.get(found.seq_at(index))
+        for index in range(events.index_of(seq), -1, -1):
+            event = self.reader.get(events.seq_at(index))
             if event is None or not holds(event):
                 return since
             since = event.seq
-        self._needs(found)
+        self._needs(events)
         return since
 
-    def _needs(self, found: FoundEvents) -> None:
+    def _needs(self, events: FoundEvents) -> None:
         """Take notice that an answer depends on everything before the time cursor."""
-        if not found.reaches_back:
+        if not events.reaches_back:
             self._is_partial = True
             self.reader.wait_for_more()
 
@@ -201,32 +201,32 @@ class Explainer:
         """Return the event behind one column's cell, by default the one behind the state."""
         kinds = WRITTEN_BY.get(column)
         if kinds is not None:
-            found = last_match(
+            event = last_match(
                 self.reader, state.seq, lambda event: _speaks_of(event, kinds, partition)
             )
-            if found is not None:
-                return found.seq
+            if event is not None:
+                return event.seq
         return self.seq(state, partition)
 
     def _last(self, kind: type[Event], tp: str, seq: int) -> int | None:
         """Return the last event of a kind about a partition, unless the time limit is reached."""
-        found = self._found(kind, tp)
-        index = found.index_of(seq)
+        events = self._found(kind, tp)
+        index = events.index_of(seq)
         if index < 0:
-            self._needs(found)
+            self._needs(events)
             return None
-        return found.seq_at(index)
+        return events.seq_at(index)
 
     def _found(self, kind: type[Event], tp: str) -> FoundEvents:
         """Return the events of a kind about a partition, as far as the time limit allows."""
-        found = self._said.get((kind, tp))
-        if found is None:
+        events = self._said.get((kind, tp))
+        if events is None:
             if len(self._said) >= SEARCHES_KEPT_MAX:
                 self._said.clear()
             scan = TouchScan(self.reader, [tp], lambda event: isinstance(event, kind))
-            found = self._said[kind, tp] = FoundEvents(self.reader, scan)
-        found.work(AUDIT_BUDGET_MS)
-        return found
+            events = self._said[kind, tp] = FoundEvents(self.reader, scan)
+        events.work(AUDIT_BUDGET_MS)
+        return events
 
     def _said_by(self, partition: PartitionState, written: int) -> int:
         """Return the event that describes the write of the znode; otherwise the write itself."""
@@ -289,7 +289,7 @@ def chain(reader: EventReader, seq: int) -> list[Event | Fold]:
     if len(links) <= SHOWN_MAX:
         return links
     begin, between, end = links[:1], links[1 : 2 - SHOWN_MAX], links[2 - SHOWN_MAX :]
-    inner = [one for each in between for one in (each.events if isinstance(each, Fold) else [each])]
+    inner = [one for link in between for one in (link.events if isinstance(link, Fold) else [link])]
     return [*begin, Fold(tuple(inner)), *end]
 
 

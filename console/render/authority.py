@@ -21,18 +21,18 @@ def sentences(stage: Stage) -> list[str]:
     if not has_begun(stage.view.state):
         return []
     here = authority(stage.view.state)
-    found = []
+    told = []
     if here.is_zookeeper_unreachable:
-        found.append(f"ZooKeeper is unreachable from {plural(here.serving, 'broker')}.")
+        told.append(f"ZooKeeper is unreachable from {plural(here.serving, 'broker')}.")
     elif here.cut_off:
-        found.append(f"{plural(len(here.cut_off), 'broker')} cannot reach ZooKeeper.")
+        told.append(f"{plural(len(here.cut_off), 'broker')} cannot reach ZooKeeper.")
     if here.controller is None and here.trouble:
-        found.append("There is no active controller.")
+        told.append("There is no active controller.")
     elif here.trouble:
         kind = "broker" if stage.view.state.quorum is None else "controller"
         trouble = TROUBLE_WORDS[here.trouble]
-        found.append(f"The active controller, {kind} {here.controller}, is {trouble}.")
-    return found
+        told.append(f"The active controller, {kind} {here.controller}, is {trouble}.")
+    return told
 
 
 def named(stage: Stage, here: Authority) -> str:

@@ -203,10 +203,10 @@ def _watched(stage: Stage) -> Line:
     if stage.card is None or not stage.pacer.paused or not 0 <= last - first < WATCHED_EVENTS_MAX:
         return ()
     passed = stage.reader.page(first, last)
-    found = next((event for event in reversed(passed) if is_watched(stage.card, event)), None)
-    if found is None:
+    event = next((event for event in reversed(passed) if is_watched(stage.card, event)), None)
+    if event is None:
         return ()
-    description = describe(found)
+    description = describe(event)
     return line(Span(f"  {stage.glyphs.watched} {description.word} {description.text}", "accent"))
 
 

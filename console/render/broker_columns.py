@@ -189,8 +189,8 @@ def _frozen(stage: Stage, broker: BrokerState) -> list[Line]:
     """Since when, what it still believes, and since when nobody agrees with it."""
     partitions = stage.view.state.partitions.values()
     leads = sum(
-        (own := each.replica_states.get(broker.id)) is not None and own.role == "leader"
-        for each in partitions
+        (own := partition.replica_states.get(broker.id)) is not None and own.role == "leader"
+        for partition in partitions
     )
     believes = [f"it leads {plural(leads, 'partition')}"] if leads else []
     if broker.zk_connection == "connected" and stage.view.state.quorum is None:

@@ -22,15 +22,15 @@ class ClientRows:
         self.stage = stage
         self.columns: Sequence[Column[ConnectionState]] = self._columns()
         self.fields: Mapping[str, Field[ConnectionState]] = {
-            "client": Field(lambda each: each.client, "word"),
+            "client": Field(lambda client: client.client, "word"),
             "library": Field(library_of, "word"),
-            "address": Field(lambda each: each.address, "word"),
-            "broker": Field(lambda each: each.broker),
-            "api": Field(lambda each: each.api, "word"),
-            "requests": Field(lambda each: each.requests),
+            "address": Field(lambda client: client.address, "word"),
+            "broker": Field(lambda client: client.broker),
+            "api": Field(lambda client: client.api, "word"),
+            "requests": Field(lambda client: client.requests),
             "rate": Field(self._rate),
-            "errors": Field(lambda each: sum(each.errors.values())),
-            "group": Field(lambda each: each.group, "word"),
+            "errors": Field(lambda client: sum(client.errors.values())),
+            "group": Field(lambda client: client.group, "word"),
             "lag": Field(self._lag_or_nothing),
         }
         self._turn = -1
@@ -52,21 +52,21 @@ class ClientRows:
     def _columns(self) -> list[Column[ConnectionState]]:
         quiet = self.stage.glyphs.no_record
 
-        def request_cell(each: ConnectionState) -> Cell:
-            if not each.api:
+        def request_cell(client: ConnectionState) -> Cell:
+            if not client.api:
                 return "nothing yet", "muted"
-            return f"{each.api} {each.api_version}", "primary" if each.waiting else ""
+            return f"{client.api} {client.api_version}", "primary" if client.waiting else ""
 
-        def errors_cell(each: ConnectionState) -> Cell:
-            count = sum(each.errors.values())
+        def errors_cell(client: ConnectionState) -> Cell:
+            count = sum(client.errors.values())
             return (number(count), "warning") if count else (quiet, "faint")
 
-        def rate_cell(each: ConnectionState) -> Cell:
-            rate = self._rate(each)
+        def rate_cell(client: ConnectionState) -> Cell:
+            rate = self._rate(client)
             return (number(rate), "") if rate else (quiet, "faint")
 
-        def lag_cell(each: ConnectionState) -> Cell:
-            lag = self._lag(each)
+        def lag_cell(client: ConnectionState) -> Cell:
+            lag = self._lag(client)
             if not lag:
                 return ("" if lag is None else quiet), "faint"
             return number(lag), "warning"
@@ -76,8 +76,8 @@ class ClientRows:
                 "client",
                 "CLIENT",
                 12,
-                lambda each: (clean(each.client) or connection_name(each.number), "strong"),
-                lambda each: (each.client, each.number),
+                lambda client: (clean(client.client) or connection_name(client.number), "strong"),
+                lambda client: (client.client, client.number),
                 grows=True,
                 sticky=True,
             ),
@@ -85,27 +85,27 @@ class ClientRows:
                 "broker",
                 "BROKER",
                 6,
-                lambda each: (str(each.broker), ""),
-                lambda each: each.broker,
+                lambda client: (str(client.broker), ""),
+                lambda client: client.broker,
                 right=True,
             ),
-            Column("request", "LAST REQUEST", 17, request_cell, lambda each: each.api),
+            Column("request", "LAST REQUEST", 17, request_cell, lambda client: client.api),
             Column(
                 "age",
                 "AGO",
                 5,
-                lambda each: (age(self._idle_us(each)), "muted"),
+                lambda client: (age(self._idle_us(client)), "muted"),
                 self._idle_us,
                 right=True,
                 drop=3,
             ),
-            Column("rate", "REQ/S", 5, rate_cell, lambda each: -self._rate(each), right=True),
+            Column("rate", "REQ/S", 5, rate_cell, lambda client: -self._rate(client), right=True),
             Column(
                 "requests",
                 "REQUESTS",
                 8,
-                lambda each: (number(each.requests), "muted"),
-                lambda each: -each.requests,
+                lambda client: (number(client.requests), "muted"),
+                lambda client: -client.requests,
                 right=True,
                 drop=7,
             ),
@@ -114,26 +114,30 @@ class ClientRows:
                 "ERRORS",
                 6,
                 errors_cell,
-                lambda each: -sum(each.errors.values()),
+                lambda client: -sum(client.errors.values()),
                 right=True,
             ),
             Column(
                 "error",
                 "LAST ERROR",
                 24,
-                lambda each: (each.last_error, "warning"),
-                lambda each: each.last_error,
+                lambda client: (client.last_error, "warning"),
+                lambda client: client.last_error,
                 drop=5,
             ),
             Column(
-                "group", "GROUP", 9, lambda each: (clean(each.group), ""), lambda each: each.group
+                "group",
+                "GROUP",
+                9,
+                lambda client: (clean(client.group), ""),
+                lambda client: client.group,
             ),
-            Column("lag", "LAG", 6, lag_cell, lambda each: -(self._lag(each) or 0), right=True),
+            Column("lag", "LAG", 6, lag_cell, lambda client: -(self._lag(client) or 0), right=True),
             Column(
                 "library",
                 "LIBRARY",
                 22,
-                lambda each: (clean(library_of(each)), "muted"),
+                lambda client: (clean(library_of(client)), "muted"),
                 library_of,
                 drop=4,
             ),
@@ -141,8 +145,8 @@ class ClientRows:
                 "address",
                 "ADDRESS",
                 15,
-                lambda each: (clean(each.address), "muted"),
-                lambda each: each.address,
+                lambda client: (clean(client.address), "muted"),
+                lambda client: client.address,
                 drop=6,
             ),
         ]
@@ -174,8 +178,15 @@ class ClientRows:
 
     def text(self, key: str) -> str:
         """Who it is, what it asked last, what it was told, and its group."""
-        each = self.row(key)
-        parts = (each.client, library_of(each), each.address, each.api, *each.errors, each.group)
+        client = self.row(key)
+        parts = (
+            client.client,
+            library_of(client),
+            client.address,
+            client.api,
+            *client.errors,
+            client.group,
+        )
         return "\n".join(parts).lower()
 
     def texts(self) -> Sequence[str]:

@@ -37,7 +37,11 @@ def state_lines(view: ClusterView, other: ClusterView, glyphs: Glyphs, width: in
 
 def _texts(view: ClusterView) -> list[str]:
     state = view.state
-    down = [f"{each.id} {each.state}" for each in state.brokers.values() if each.state != "running"]
+    down = [
+        f"{broker.id} {broker.state}"
+        for broker in state.brokers.values()
+        if broker.state != "running"
+    ]
     controller = "none" if state.controller.broker is None else str(state.controller.broker)
     keeper = "ZooKeeper" if state.quorum is None else "KRaft"
     rows = [f"controller {controller} ({keeper}), down: {', '.join(down) or 'none'}"]
@@ -116,5 +120,5 @@ def _event(source: LiveSource, seq: int | None, width: int, glyphs: Glyphs) -> L
 
 def _time(twin: TwinSource, left: int | None, right: int | None) -> int:
     source, seq = (twin.front, left) if left is not None else (twin.behind, right)
-    found = source.events(seq or 1, seq or 1)
-    return found[0].time_us if found else 0
+    events = source.events(seq or 1, seq or 1)
+    return events[0].time_us if events else 0

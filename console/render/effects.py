@@ -115,26 +115,26 @@ CONSEQUENCES: Final = (
 def columns_that_fit(room: int) -> list[Consequence]:
     """The first consequences that fit into so many columns, each after a blank."""
     shown: list[Consequence] = []
-    for each in CONSEQUENCES:
-        room -= each.width + 1
+    for column in CONSEQUENCES:
+        room -= column.width + 1
         if room < 0:
             break
-        shown.append(each)
+        shown.append(column)
     return shown
 
 
 def title_cells(shown: list[Consequence]) -> Line:
     """The titles of the columns."""
-    return line(Span("".join(f" {each.title:>{each.width}}" for each in shown), "title"))
+    return line(Span("".join(f" {column.title:>{column.width}}" for column in shown), "title"))
 
 
 def effect_cells(effect: Effect, shown: list[Consequence]) -> Line:
     """A forecast in columns: what gets worse, what gets better (``-2``), and nothing as a dot."""
     spans = []
-    for each in shown:
-        text = each.shown(effect)
+    for column in shown:
+        text = column.shown(effect)
         role = "ok" if text.startswith("-") else "warning" if text else "faint"
-        spans.append(Span(f" {text or '.':>{each.width}}", role))
+        spans.append(Span(f" {text or '.':>{column.width}}", role))
     return line(*spans)
 
 

@@ -15,31 +15,31 @@ def setting_picks(settings: Sequence[Setting]) -> list[Pick]:
     """What can be chosen: its name, what it is, and what that means."""
     return [
         Pick(
-            each.name,
+            setting.name,
             line(
-                Span(fit(each.name, NAME_WIDTH), "muted"),
-                Span(fit(each.value, VALUE_WIDTH), "strong"),
-                Span(each.meaning, "faint"),
+                Span(fit(setting.name, NAME_WIDTH), "muted"),
+                Span(fit(setting.value, VALUE_WIDTH), "strong"),
+                Span(setting.meaning, "faint"),
             ),
-            f"{each.name} {each.value} {each.meaning}",
+            f"{setting.name} {setting.value} {setting.meaning}",
         )
-        for each in settings
+        for setting in settings
     ]
 
 
-def counterexample_picks(found: Sequence[Counterexample]) -> list[Pick]:
+def counterexample_picks(counterexamples: Sequence[Counterexample]) -> list[Pick]:
     """A counterexample a line."""
     return [
         Pick(
             str(number),
             line(
-                Span(fit(each.version, RELEASE_WIDTH), "key"),
-                Span(fit(each.property, VALUE_WIDTH), "error"),
-                each.length,
+                Span(fit(counterexample.version, RELEASE_WIDTH), "key"),
+                Span(fit(counterexample.property, VALUE_WIDTH), "error"),
+                counterexample.length,
             ),
-            f"{each.version} {each.property} {each.length}",
+            f"{counterexample.version} {counterexample.property} {counterexample.length}",
         )
-        for number, each in enumerate(found)
+        for number, counterexample in enumerate(counterexamples)
     ]
 
 
@@ -63,8 +63,8 @@ def found_lines(
     rows: list[Line] = []
     if len(explored) > 1:
         rows += _matrix(explored, width)
-    for each in explored if len(explored) == 1 else ():
-        rows += [line(data(text)) for text in wrap(each.summary, width)]
+    for release in explored if len(explored) == 1 else ():
+        rows += [line(data(text)) for text in wrap(release.summary, width)]
     if shown is not None:
         title = f"{shown.property} is violated in {shown.version}: {shown.length}"
         rows += [BLANK, line(Span(title, "title"))]
@@ -74,7 +74,7 @@ def found_lines(
 
 def _matrix(explored: Sequence[Explored], width: int) -> list[Line]:
     """A row a release, a column a property."""
-    names = list(dict.fromkeys(name for each in explored for name in each.cells))
+    names = list(dict.fromkeys(name for release in explored for name in release.cells))
     column = max(9, (width - RELEASE_WIDTH) // max(1, len(names)))
     head = line(
         Span(fit("RELEASE", RELEASE_WIDTH), "muted"),
@@ -84,14 +84,16 @@ def _matrix(explored: Sequence[Explored], width: int) -> list[Line]:
         head,
         *(
             line(
-                Span(fit(each.version, RELEASE_WIDTH), "key"),
-                *(_cell(each, name, column) for name in names),
+                Span(fit(release.version, RELEASE_WIDTH), "key"),
+                *(_cell(release, name, column) for name in names),
             )
-            for each in explored
+            for release in explored
         ),
     ]
 
 
 def _cell(explored: Explored, name: str, width: int) -> Span:
-    is_violated = any(each.property == name for each in explored.counterexamples)
+    is_violated = any(
+        counterexample.property == name for counterexample in explored.counterexamples
+    )
     return Span(fit(explored.cells.get(name, ""), width), "error" if is_violated else "")

@@ -16,13 +16,13 @@ def variant_lines(compared: FaultVariants, width: int, more: str) -> list[Line]:
     """The table, then each variant in words."""
     variants = compared.variants
     column = max(COLUMN_MIN, min(COLUMN_MAX, (width - LABEL_WIDTH) // len(variants) - 1))
-    heads = [_two_lines(each.title, column) for each in variants]
+    heads = [_two_lines(variant.title, column) for variant in variants]
     blank = " " * LABEL_WIDTH
     rows = [
         line(Span(blank + "".join(f" {head[n]:>{column}}" for head in heads), "title"))
         for n in (0, 1)
     ]
-    known = [compared.effects.get(each.title) for each in variants]
+    known = [compared.effects.get(variant.title) for variant in variants]
     base = known[0]
     for consequence in CONSEQUENCES:
         spans = [Span(fit(consequence.title, LABEL_WIDTH), "muted")]

@@ -334,9 +334,9 @@ def _metadata(metadata: Metadata, partition: PartitionState) -> list[Line]:
 def disagreements(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     """Return the views that differ from the znode, broken to a width; nothing if all agree."""
     rows: list[Line] = []
-    found = truths(stage.view, partition)
+    others = truths(stage.view, partition)
     words = TRUTH_WORDS if stage.metadata is None else KRAFT_WORDS
-    for truth in found:
+    for truth in others:
         if truth.disagrees:
             views = [
                 f"{name} {_word(getattr(truth, field))}"
@@ -346,7 +346,7 @@ def disagreements(stage: Stage, partition: PartitionState, width: int) -> list[L
             first, *rest = wrap(" ".join(views), max(10, width - len(truth.who) - 3))
             rows.append(line(f"  {truth.who} ", Span(first, "warning")))
             rows += [line(" " * (len(truth.who) + 3), Span(row, "warning")) for row in rest]
-    title = line(Span("DISAGREE", "title"), Span(f" with the {found[0].who}", "muted"))
+    title = line(Span("DISAGREE", "title"), Span(f" with the {others[0].who}", "muted"))
     return [title, *rows] if rows else []
 
 
@@ -361,18 +361,18 @@ def _word(value: int | list[int] | None) -> str:
 
 def audit(partition: PartitionState) -> list[Line]:
     """Return what has been lost, duplicated or diverged; nothing if nothing has."""
-    found = {
+    fates = {
         "lost": partition.lost,
         "offsets lost": partition.lost_offsets,
         "duplicated": partition.duplicated,
         "diverged": partition.diverged,
         "read and lost": partition.consumed_lost,
     }
-    counts = {what: len(entries) for what, entries in found.items()}
+    counts = {what: len(entries) for what, entries in fates.items()}
     counts["offsets lost"] = partition.lost_count - counts["lost"]
     parts = [
         Span(f" {counts[what]:,} {what} (offset {entries[0][0]}..)", "error")
-        for what, entries in found.items()
+        for what, entries in fates.items()
         if entries
     ]
     return [line(Span("AUDIT", "title"), *parts)] if parts else []

@@ -51,7 +51,7 @@ def where_it_went(stage: Stage, loss: Loss) -> str:
     cuts = stage.timeline.losses.truncations_of(loss, seq)
     if cuts:
         brokers = ", ".join(
-            f"{each.broker} (#{number(each.seq)}, {clean(each.reason)})" for each in cuts
+            f"{cut.broker} (#{number(cut.seq)}, {clean(cut.reason)})" for cut in cuts
         )
         parts.append(f"truncated on {brokers}")
     holders = [] if partition is None else holders_of(partition, loss.record)

@@ -71,7 +71,7 @@ class Strips:
         }
         state = stage.view.state
         quorum = {} if state.quorum is None else state.quorum.controllers
-        self.processes = {each.id: each.state for each in state.brokers.values()} | quorum
+        self.processes = {broker.id: broker.state for broker in state.brokers.values()} | quorum
         self.brokers = sorted(self.processes)[:BROKERS_MAX]
         self.per_second = PER_SECOND if stage.view.state.consumers else PER_SECOND[:1]
 

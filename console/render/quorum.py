@@ -41,7 +41,7 @@ def quorum_lines(stage: Stage, width: int) -> list[Line]:
     newest = view.quorum.log[-room:] if room else []
     title = f"{'HOST':>6}  {'ROLE':<14}{'PROCESS':<9}{'END':>8}"
     rows = [line(Span(title, "title"), Span(_window(newest), "muted"))]
-    rows += [_member_line(each, newest, glyphs) for each in members(view, metadata)]
+    rows += [_member_line(member, newest, glyphs) for member in members(view, metadata)]
     return [cut(row, width, glyphs.more) for row in rows]
 
 
@@ -74,10 +74,10 @@ def _member_line(member: Member, newest: Sequence[CommittedRecord], glyphs: Glyp
 
 def _joined(spans: Sequence[Span]) -> list[Span]:
     """Merge neighbouring spans of the same role."""
-    found: list[Span] = []
+    merged: list[Span] = []
     for span in spans:
-        if found and found[-1].role == span.role:
-            found[-1] = Span(found[-1].text + span.text, span.role)
+        if merged and merged[-1].role == span.role:
+            merged[-1] = Span(merged[-1].text + span.text, span.role)
         else:
-            found.append(span)
-    return found
+            merged.append(span)
+    return merged

@@ -29,7 +29,7 @@ def briefing_lines(
     rows.append(line(Span(" PREDICT, BEFORE YOU STEP ON", "title")))
     for number, question in enumerate(card.questions, start=1):
         rows += _numbered(number, question, width)
-        is_answered = any(number in each for each in card.answers.values())
+        is_answered = any(number in numbers for numbers in card.answers.values())
         if is_answered and answers is not None and view is not None:
             rows += _answered(answers.get(number, ()), view, width)
     rows.append(BLANK)
@@ -43,12 +43,12 @@ def briefing_lines(
     return rows
 
 
-def _answered(found: Sequence[Answer], view: ClusterView, width: int) -> list[Line]:
+def _answered(answers: Sequence[Answer], view: ClusterView, width: int) -> list[Line]:
     """What has turned out, with the time; until then, how to get there."""
-    if not found:
+    if not answers:
         return [line(Span("    not answered yet: J steps to the next statement", "muted"))]
     rows: list[Line] = []
-    for event in found:
+    for event in answers:
         when = f"    {short_clock(event.time_us)}  "
         first, *rest = wrap(clean(answer_text(event, view)), max(10, width - MARGIN - len(when)))
         role = "ok" if held(event) else "error"
@@ -71,7 +71,7 @@ def answer_text(event: Answer, view: ClusterView) -> str:
         return condition if event.error == "NONE" else f"not {condition}"
     partitions = view.state.partitions.values()
     lost, doubled, diverged = (
-        sum(len(getattr(each, name)) for each in partitions)
+        sum(len(getattr(partition, name)) for partition in partitions)
         for name in ("lost", "duplicated", "diverged")
     )
     return f"in the end {lost} lost, {doubled} duplicated, {diverged} diverged"

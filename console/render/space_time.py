@@ -38,15 +38,15 @@ class Diagram:
         self.width = width
         self.room = max(COLUMN_MIN, (width - HEAD_WIDTH) // max(1, len(self.hosts)))
         self.columns = {
-            each: place * self.room + self.room // 2 for place, each in enumerate(self.hosts)
+            host_id: place * self.room + self.room // 2 for place, host_id in enumerate(self.hosts)
         }
 
     def title(self) -> Line:
         """The hosts, each above its line."""
         row = [" "] * (self.room * len(self.hosts))
-        for each, full_name in self.hosts.items():
-            name = full_name if self.room >= NAMED_MIN else host(each)
-            begin = max(0, self.columns[each] - len(name) // 2)
+        for host_id, full_name in self.hosts.items():
+            name = full_name if self.room >= NAMED_MIN else host(host_id)
+            begin = max(0, self.columns[host_id] - len(name) // 2)
             row[begin : begin + len(name)] = name
         return cut(
             line(Span(" " * HEAD_WIDTH + "".join(row), "title")), self.width, self.glyphs.more

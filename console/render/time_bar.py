@@ -75,7 +75,9 @@ class TimeBar:
         if (columns, grown) != self._key or end_us < self.end_us:
             self.end_us = end_us
             self._key = (columns, end_us // max(1, end_us // columns))
-            samples = [(seq, us - self.begin_us, each) for seq, us, each in stage.source.samples()]
+            samples = [
+                (seq, us - self.begin_us, counts) for seq, us, counts in stage.source.samples()
+            ]
             self._bars = bars_of(samples, columns, end_us)
         if rows == 1:
             return [self._bar_line(stage, self.column_of(stage.source.time_us, columns))]

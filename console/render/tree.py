@@ -69,10 +69,10 @@ def _below(
             yield from _below(nodes, path, depth + 1, is_open)
 
 
-def matching(nodes: Mapping[str, TreeNode], wanted: Callable[[str], bool]) -> list[Branch]:
+def matching(nodes: Mapping[str, TreeNode], matches: Callable[[str], bool]) -> list[Branch]:
     """The nodes whose path is wanted, as a flat list."""
-    found = sorted((path for path in nodes if path != ROOT and wanted(path)), key=natural_key)
-    return [Branch(path, path, 0, len(nodes[path].children)) for path in found]
+    paths = sorted((path for path in nodes if path != ROOT and matches(path)), key=natural_key)
+    return [Branch(path, path, 0, len(nodes[path].children)) for path in paths]
 
 
 def branch_line(

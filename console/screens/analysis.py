@@ -28,7 +28,7 @@ class AnalysisScreen(ConsoleScreen):
         self.title_ = title
         self.findings = list(findings)
         self.list = LinkView(stage, id="findings")
-        self.list.show([Row(line(data(found.text)), data=found) for found in findings])
+        self.list.show([Row(line(data(finding.text)), data=finding) for finding in findings])
 
     def compose_body(self) -> ComposeResult:
         """One pane."""
@@ -46,10 +46,10 @@ class AnalysisScreen(ConsoleScreen):
     def action_drill(self) -> None:
         """Open the recording of the row at its event."""
         row = self.list.selected
-        found = None if row is None else row.data
-        if found is None or not found.text:
+        finding = None if row is None else row.data
+        if finding is None or not finding.text:
             return
-        path, seq = found.path, found.seq
+        path, seq = finding.path, finding.seq
         if path is None or not path.is_file():
             why = f"the recording of event {seq} is gone" if seq else "this line is about no event"
             self.notify(why)

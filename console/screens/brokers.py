@@ -61,9 +61,9 @@ class BrokerRows:
 
     def row(self, key: str) -> BrokerState:
         """The broker or controller at the time cursor."""
-        found = host_of(self.stage.view.state, int(key))
-        assert found is not None
-        return found
+        broker = host_of(self.stage.view.state, int(key))
+        assert broker is not None
+        return broker
 
     def rows(self) -> Sequence[BrokerState]:
         """All brokers."""

@@ -67,7 +67,7 @@ class ClientsScreen(ConsoleScreen):
         self.table.follow(changed)
         table, inspector, log = self.panes
         now_us = self.stage.source.time_us
-        rates = sum(each.requests_per_second(now_us) for each in self.rows.rows())
+        rates = sum(client.requests_per_second(now_us) for client in self.rows.rows())
         parts = [
             plural(len(self.rows.keys()), "connection"),
             f"{number(rates)} requests/s",

@@ -74,9 +74,9 @@ class PairView(VirtualView):
     def _differing(self, direction: int) -> None:
         place, pairs = self.twin.place, self.twin.pairing.pairs
         numbers = range(place + 1, len(pairs)) if direction > 0 else range(place - 1, -1, -1)
-        found = next((number for number in numbers if not pairs[number].same), None)
-        if found is not None:
-            self.move_to(found)
+        row = next((number for number in numbers if not pairs[number].same), None)
+        if row is not None:
+            self.move_to(row)
         else:
             self.post_message(self.Missing("later" if direction > 0 else "earlier"))
 

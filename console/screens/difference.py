@@ -53,12 +53,12 @@ class DifferenceScreen(ConsoleScreen):
         key = (begin.seq, source.seq, self.hides_figures, self.changes.columns)
         if key != self._shown:
             self._shown = key
-            found = [
+            changes = [
                 change
                 for change in differences(begin.view, stage.view)
                 if not (self.hides_figures and change.moves)
             ]
-            self.changes.show([change_row(change, self.changes.columns) for change in found])
+            self.changes.show([change_row(change, self.changes.columns) for change in changes])
         ends = f"A #{number(begin.seq)} {clock(begin.time_us)}"
         here = f"here #{number(source.seq)} {clock(source.time_us)}"
         hidden = "without figures" if self.hides_figures else ""

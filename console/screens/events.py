@@ -88,7 +88,7 @@ class EventScreen(ConsoleScreen):
         reader = self.stage.reader
         causes = led_to(reader, self.seq)
         effects = reader.effects(self.seq)
-        folds = [each.events for each in folded(causes) if isinstance(each, Fold)]
+        folds = [link.events for link in folded(causes) if isinstance(link, Fold)]
         self.chain.show_fixed(
             [event.seq for event in (*causes, *effects)],
             [[event.seq for event in fold] for fold in folds],
@@ -183,11 +183,11 @@ def event_rows(event: Event, width: int, stage: Stage) -> list[Row]:
 
 def _truncated_rows(event: Event, room: int, stage: Stage) -> list[Row]:
     """The records that a truncation removed, with links."""
-    found = None
+    truncation = None
     if isinstance(event, LogTruncated):
-        found = stage.timeline.losses.truncation(event.tp, event.seq)
+        truncation = stage.timeline.losses.truncation(event.tp, event.seq)
     rows: list[Row] = []
-    for record in [] if found is None else found.records[:TRUNCATED_SHOWN_MAX]:
+    for record in [] if truncation is None else truncation.records[:TRUNCATED_SHOWN_MAX]:
         label = f"{'' if rows else 'records':<{FIELD_WIDTH}}"
         text = f"{clean(stage.view.value(record))}  (record {number(record)})"
         shown = cut(line(Span(label, "muted"), Span(text, "accent")), room, stage.glyphs.more)

@@ -91,7 +91,7 @@ class ExploreScreen(ConsoleScreen):
     def show_panes(self, changed: Collection[str]) -> None:
         """Update all three panes."""
         self._look()
-        question, counterexamples, found = self.panes
+        question, counterexamples, results = self.panes
         self.settings.offer(setting_picks(self._settings()))
         violations = self._violations()
         state = progress_text(self.progress) if self.job is not None else ""
@@ -99,7 +99,7 @@ class ExploreScreen(ConsoleScreen):
         self.counterexamples.offer(counterexample_picks(violations))
         outcome = plural(len(violations), "counterexample") if violations else "none"
         counterexamples.entitle("counterexamples", [outcome])
-        found.entitle("found", [state] if state else [])
+        results.entitle("found", [state] if state else [])
         rows = found_lines(self.explored, self._selected(), max(20, self.found.columns - 1))
         if self.job is not None:
             rows = [line(Span(f"{state}; c cancels", "warning")), *rows]
@@ -118,11 +118,11 @@ class ExploreScreen(ConsoleScreen):
         return settings_of(self.question, self.library.versions())
 
     def _violations(self) -> list[Counterexample]:
-        return [each for one in self.explored for each in one.counterexamples]
+        return [counterexample for one in self.explored for counterexample in one.counterexamples]
 
     def _selected(self) -> Counterexample | None:
-        key, found = self.counterexamples.selected, self._violations()
-        return found[int(key)] if key and int(key) < len(found) else None
+        key, violations = self.counterexamples.selected, self._violations()
+        return violations[int(key)] if key and int(key) < len(violations) else None
 
     # ---- keys
 
@@ -148,13 +148,15 @@ class ExploreScreen(ConsoleScreen):
         self.app.push_screen(menu, chosen)
 
     def _open(self) -> None:
-        found = self._selected()
-        if found is None:
+        counterexample = self._selected()
+        if counterexample is None:
             self.notify("there is no counterexample to open; R explores")
             return
 
         def opener(library: Library) -> Opened:
-            return library.open_script(f"{found.property} {found.version}", found.script)
+            return library.open_script(
+                f"{counterexample.property} {counterexample.version}", counterexample.script
+            )
 
         self.request(SourceRequested(opener, "partitions"))
 

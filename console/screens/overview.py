@@ -112,8 +112,8 @@ class OverviewScreen(ConsoleScreen):
         if self.has_class("-tall"):
             room = self.query_one("#body").size.height - UPPER_HEIGHT - FAULTS_HEIGHT_MIN
             is_full = strips.height < room
-            wanted = strips.height + GRAPHS_HEIGHT if is_full else strips.least_height
-            pane.styles.height = 1 + max(1, min(wanted, room - 1))
+            height = strips.height + GRAPHS_HEIGHT if is_full else strips.least_height
+            pane.styles.height = 1 + max(1, min(height, room - 1))
         behind = f"read {timeline.share_read:.0%}" if timeline.is_behind else ""
         pane.entitle("over time", [plural(len(topics), "topic"), "one column per second", behind])
         rows = strips.rows(self.topics.shown(view.page), max(1, view.page))

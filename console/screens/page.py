@@ -111,7 +111,7 @@ class MenuScreen(ConsoleScreen, ModalScreen[int], inherit_bindings=False):
 
     def compose_body(self) -> ComposeResult:
         """One small pane, as wide as its widest line."""
-        widest = max(cells(each) for each in (self.title_, *self.menu.choices))
+        widest = max(cells(text) for text in (self.title_, *self.menu.choices))
         self.call_after_refresh(self._widen, max(MENU_WIDTH, widest + MENU_MARGIN))
         yield self.pane(self.menu, self.title_)
 

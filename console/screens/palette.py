@@ -24,7 +24,7 @@ class Palette(Sized, CommandPalette):
         """Return what is there to click; an option that is drawn may be gone by now."""
         style = super().get_style_at(x, y)
         option = style.meta.get("option", -1)
-        is_gone = any(option >= each.option_count for each in self.query(CommandList))
+        is_gone = any(option >= commands.option_count for commands in self.query(CommandList))
         return Style.null() if is_gone else style
 
     @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)

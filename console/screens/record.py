@@ -96,8 +96,8 @@ class RecordScreen(ConsoleScreen):
         story, log = self.panes
         self.log_view.follow()
         partition = self.stage.view.state.partitions.get(self.tp)
-        told, found = self.told.told(), self.told.found
-        rows = story_rows(self.stage, partition, self.record_id, told, is_all=found.complete)
+        told, events = self.told.told(), self.told.found
+        rows = story_rows(self.stage, partition, self.record_id, told, is_all=events.complete)
         self.story.show(rows)
         story.entitle(f"record {number(self.record_id)}", [self.tp])
         log.entitle("events of this record", [self.log_view.status()])

@@ -90,11 +90,11 @@ class SessionsScreen(ConsoleScreen):
         """Read the folder again, without blocking the screen."""
         self.is_listing = True
         try:
-            found = await asyncio.to_thread(list_sessions, self.folder)
+            sessions = await asyncio.to_thread(list_sessions, self.folder)
         except SessionError as error:
             self.listed, self.problem = {}, str(error)
         else:
-            self.listed, self.problem = {str(each.path): each for each in found}, ""
+            self.listed, self.problem = {str(session.path): session for session in sessions}, ""
         self.is_listing = False
         self.repaint()
 
@@ -118,12 +118,18 @@ class SessionsScreen(ConsoleScreen):
         known = list(self.listed.values())
         self.list.offer(
             [
-                pick_of(each, width, glyphs.sparks, glyphs.more, recording=self._is_recording(each))
-                for each in known
+                pick_of(
+                    session,
+                    width,
+                    glyphs.sparks,
+                    glyphs.more,
+                    recording=self._is_recording(session),
+                )
+                for session in known
             ]
         )
         self.list.refresh_fixed()
-        total = size_text(sum(each.size_bytes for each in known))
+        total = size_text(sum(session.size_bytes for session in known))
         folder = str(self.folder.resolve())
         parts = [plural(len(known), "recording"), total, folder, self.working()]
         sessions.entitle("sessions", parts if known else [folder, self.working()])
@@ -179,10 +185,10 @@ class SessionsScreen(ConsoleScreen):
                 self._ended(job)
 
     def _selected(self) -> Listed | None:
-        found = self.listed.get(self.list.selected)
-        if found is None:
+        session = self.listed.get(self.list.selected)
+        if session is None:
             self.notify("there is no recording here; r looks again")
-        return found
+        return session
 
     def _library(self) -> Library | None:
         library = self.stage.library
@@ -237,15 +243,15 @@ class SessionsScreen(ConsoleScreen):
             dataset, _, out = text.partition(" ")
             if not out.strip():
                 return "two folders are needed: the dataset, and a new one for the results"
-            found: list[Finding] = []
+            findings: list[Finding] = []
 
             def analysed(tell: Tell) -> str:
-                found.extend(library.analyse(dataset, out.strip(), tell))
-                return plural(len(found), "line")
+                findings.extend(library.analyse(dataset, out.strip(), tell))
+                return plural(len(findings), "line")
 
             def show(_job: Job) -> None:
                 self.request(
-                    ScreenRequested(AnalysisScreen(self.stage, f"analysis of {dataset}", found))
+                    ScreenRequested(AnalysisScreen(self.stage, f"analysis of {dataset}", findings))
                 )
 
             self.begin_job(f"analysing {dataset}", analysed, show)

@@ -40,7 +40,7 @@ class SpaceTimeView(EventView):
         else:
             reader = self.stage.reader
             shown: Sequence[Event] = (*reader.causes(seq), *following(reader, seq))
-            folds = [each.events for each in folded(shown) if isinstance(each, Fold)]
+            folds = [link.events for link in folded(shown) if isinstance(link, Fold)]
             self.fates = fates_of(shown)
             self.show_fixed(
                 [event.seq for event in shown], [[event.seq for event in fold] for fold in folds]

@@ -71,8 +71,8 @@ class VersionView(EventView):
 
     def fired(self) -> list[WatchFired]:
         """The watches on the znode that have fired, of those found so far."""
-        found = (self.event_at(index) for index in range(len(self.log_)))
-        return [event for event in found if isinstance(event, WatchFired)]
+        events = (self.event_at(index) for index in range(len(self.log_)))
+        return [event for event in events if isinstance(event, WatchFired)]
 
     def row_text(self) -> str:
         """The version as JSON."""
@@ -213,16 +213,16 @@ class ZnodeScreen(ConsoleScreen):
                 raise NotWantedError
 
         try:
-            found: Watches | str = self.stage.source.watches(seq, go_on)
+            watches: Watches | str = self.stage.source.watches(seq, go_on)
         except SessionError as error:
-            found = str(error)
+            watches = str(error)
         except NotWantedError:
             return
-        self.app.call_from_thread(self._take_watches, seq, found)
+        self.app.call_from_thread(self._take_watches, seq, watches)
 
-    def _take_watches(self, seq: int, found: Watches | str) -> None:
+    def _take_watches(self, seq: int, watches: Watches | str) -> None:
         if seq == self._watches_seq:
-            self._watches = found
+            self._watches = watches
             self.repaint()
 
     def _watchers(self, width: int) -> list[Line]:

@@ -107,7 +107,11 @@ def readable(color: Color, background: Color, system: str | None = "truecolor") 
     white, black = Color(255, 255, 255), Color(0, 0, 0)
     goal = white if contrast(white, behind) >= contrast(black, behind) else black
     tried = (color.blend(goal, step / STEPS) for step in range(1, STEPS + 1))
-    fits = (each for each in tried if contrast(as_shown(each, system), behind) >= CONTRAST)
+    fits = (
+        candidate
+        for candidate in tried
+        if contrast(as_shown(candidate, system), behind) >= CONTRAST
+    )
     return next(fits, goal)
 
 

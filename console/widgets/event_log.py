@@ -248,10 +248,10 @@ class EventView(Filtered, VirtualView):
         self.least = more if self.least == fewer else fewer
         self.look_again()
 
-    def is_match(self, index: int, wanted: Filter[Event]) -> bool:
+    def is_match(self, index: int, pattern: Filter[Event]) -> bool:
         """Match the event's kind and text."""
         event = self.event_at(index)
-        return event is not None and wanted.matches(searched(event), event)
+        return event is not None and pattern.matches(searched(event), event)
 
     def cell_text(self) -> str:
         """The selected event as a line of text."""

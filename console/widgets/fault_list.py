@@ -70,7 +70,7 @@ class FaultView(PickView):
             return
         if fault.statement in marked:
             del marked[fault.statement]
-        elif fault.statement in (each.statement for each in self.offered):
+        elif fault.statement in (offer.statement for offer in self.offered):
             marked[fault.statement] = fault
         else:
             marked.clear()  # all of them together: that was the line of what is marked
@@ -89,8 +89,8 @@ class FaultView(PickView):
     @property
     def title_width(self) -> int:
         """The width of titles: that of the widest, if the consequences leave room for it."""
-        longest = max((len(each.title) for each in self.faults.values()), default=0)
-        needed = self._marks_width + sum(each.width + 1 for each in CONSEQUENCES)
+        longest = max((len(fault.title) for fault in self.faults.values()), default=0)
+        needed = self._marks_width + sum(column.width + 1 for column in CONSEQUENCES)
         room = max(min(TITLE_WIDTH, self.columns // 2), self.columns - needed)
         return max(TITLE_WIDTH_MIN, min(longest, room))
 
@@ -163,7 +163,9 @@ class FaultView(PickView):
         else:
             order = [self.selected, *(self.faults if self.has_focus else ())]
         settled = self.foresight.is_settled
-        return next((each for each in order if each and not settled(each)), None)
+        return next(
+            (statement for statement in order if statement and not settled(statement)), None
+        )
 
     @property
     def is_large(self) -> bool:

@@ -36,10 +36,10 @@ class PickView(VirtualView):
 
     def _narrow(self) -> None:
         words = self.words.lower().split()
-        kept = [each for each in self.all if all(word in each.text.lower() for word in words)]
+        kept = [pick for pick in self.all if all(word in pick.text.lower() for word in words)]
         changed = [n for n, (a, b) in enumerate(zip(self.picks, kept, strict=False)) if a != b]
         self.picks = kept
-        if kept and not any(each.key == self.key for each in kept):
+        if kept and not any(pick.key == self.key for pick in kept):
             self.key = kept[0].key
         self.refresh_lines_of(changed)
 
@@ -65,8 +65,8 @@ class PickView(VirtualView):
 
     def cursor_index(self) -> int | None:
         """The line under the cursor."""
-        found = (n for n, each in enumerate(self.picks) if each.key == self.key)
-        return next(found, None)
+        indexes = (n for n, pick in enumerate(self.picks) if pick.key == self.key)
+        return next(indexes, None)
 
     def set_cursor(self, index: int) -> None:
         """Move the cursor to a line."""
@@ -93,4 +93,4 @@ class PickView(VirtualView):
 
     def row_text(self) -> str:
         """The line as text."""
-        return next((each.text for each in self.picks if each.key == self.key), "")
+        return next((pick.text for pick in self.picks if pick.key == self.key), "")

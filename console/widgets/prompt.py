@@ -182,16 +182,16 @@ class Prompt(Vertical):
 
     def action_prompt_complete(self) -> None:
         """Complete the common part of all completions, and list them."""
-        found = list(self._complete(self.input.value)) if self._complete is not None else []
-        if not found:
+        completions = list(self._complete(self.input.value)) if self._complete is not None else []
+        if not completions:
             self.say("nothing to complete here")
             return
-        common = _common_start(found)
+        common = _common_start(completions)
         if len(common) > len(self.input.value):
             self.input.value = common
             self.input.action_end()
-        last_words = sorted({entry.split(" ")[-1] or entry for entry in found})
-        self.say("  ".join(last_words) if len(found) > 1 else "")
+        last_words = sorted({entry.split(" ")[-1] or entry for entry in completions})
+        self.say("  ".join(last_words) if len(completions) > 1 else "")
 
 
 def _common_start(texts: Sequence[str]) -> str:

@@ -83,9 +83,9 @@ class TapeView(TextView):
         if place is None or partition is None:
             return None
         replica = partition.replica_states.get(place[0])
-        found = None if replica is None else record_at(replica, place[1])
+        record = None if replica is None else record_at(replica, place[1])
         leader = partition.leader_replica
-        return record_at(leader, place[1]) if found is None and leader is not None else found
+        return record_at(leader, place[1]) if record is None and leader is not None else record
 
     # ---- drawing
 

@@ -336,10 +336,10 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         """Check a pattern, which may be a query on the row's fields."""
         return Filter(pattern, self.rows.fields)
 
-    def is_match(self, index: int, wanted: Filter[Row]) -> bool:
+    def is_match(self, index: int, pattern: Filter[Row]) -> bool:
         """Return whether the row's text and fields match."""
         key = self.order[index]
-        return wanted.matches(self.rows.text(key), self.rows.row(key))
+        return pattern.matches(self.rows.text(key), self.rows.row(key))
 
     def action_sort_next(self) -> None:
         """Sort by the column to the right."""

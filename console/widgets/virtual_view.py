@@ -146,9 +146,9 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         """Show only lines that match; a sentence says why the filter cannot be understood."""
         return None
 
-    def is_match(self, index: int, wanted: Filter[Any]) -> bool:
+    def is_match(self, index: int, pattern: Filter[Any]) -> bool:
         """Whether ``n`` stops at a line."""
-        return wanted.matches(text_of(self.draw(index)).lower(), None)
+        return pattern.matches(text_of(self.draw(index)).lower(), None)
 
     def cell_text(self) -> str:
         """What ``y`` copies."""
@@ -343,14 +343,14 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         if not self.pattern:
             self.notify("nothing to look for yet: / and some words, then n and N")
             return
-        wanted = self.wanted(self.pattern)
+        pattern = self.wanted(self.pattern)
         count, deadline = self.count(), perf_counter() + FIND_SECONDS
         begin = self._place() if self.has_cursor or self.found < 0 else self.found
         if not self.has_cursor and self.found < 0:
             begin -= step
         for distance in range(1, count + 1):
             index = (begin + step * distance) % count
-            if self.is_match(index, wanted):
+            if self.is_match(index, pattern):
                 self.show_found(index)
                 return
             if distance % FIND_LINES == 0 and perf_counter() > deadline:
