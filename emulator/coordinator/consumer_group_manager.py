@@ -142,7 +142,7 @@ class ConsumerGroupManager(
         """Let a group have a state; a classic one becomes a consumer group."""
         if group.modern is not None:
             return [], None
-        former = copied(group)
+        creation: list[Record] = []
         if group.members:
             self._convert(group, "consumer", f"{member.client} uses the protocol consumer")
             self.members.fail_waiting(group, REBALANCING)
@@ -151,8 +151,7 @@ class ConsumerGroupManager(
             now = self.kernel.now
             for known in state.members.values():
                 state.sessions[known.id] = now + self._session_us(state, known)
-        else:
-            creation = []
+        former = copied(group)
         was_written = bool(group.generation)
         group.leader = group.assignor = group.protocol_type = ""
         group.members, group.pending = {}, {}
@@ -260,6 +259,17 @@ class ConsumerGroupManager(
         records = [*deletion_records(group.consumer), ClassicRecord(name, 0)]
         group.modern, group.generation = None, 0
         self.metadata.write(Store(name), records)
+
+    def stored(self, store: Store, error: str) -> None:
+        """Handle the outcome of a write; a group that is what it was has its deadlines again."""
+        super().stored(store, error)
+        group = self.metadata.group(store.group)
+        if group is None or group is not store.reverts:
+            return
+        if group.consumer is None:
+            self.members.watch(group)
+        else:
+            self.watch(group.consumer)
 
     # ---- members of the classic protocol
 

@@ -7,6 +7,7 @@ and ``ClassicGroup.fromConsumerGroup`` 4.0 to 4.3, ``ConsumerGroupMigrationPolic
 
 from collections.abc import Collection, Mapping
 from enum import IntFlag
+from typing import Final
 
 from emulator.common.java_collections import timeline_order
 from emulator.coordinator.consumer_groups import embedded_protocol
@@ -25,8 +26,8 @@ from emulator.coordinator.modern_groups.requests import NO_GROUP, Refused, Topic
 from emulator.coordinator.modern_groups.specification import Partitions
 from emulator.protocol import JoinGroupRequest, Protocol, Subscription
 
-US_PER_MS = 1_000
-HOST = "/127.0.0.1"
+US_PER_MS: Final = 1_000
+HOST: Final = "/127.0.0.1"
 
 
 class MigrationPolicy(IntFlag):

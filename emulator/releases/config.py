@@ -691,6 +691,12 @@ def _word(setting: Setting, text: str) -> Parsed:
     word = ",".join(setting.aliases.get(element, element) for element in elements)
     if word.lower() in setting.words:
         word = word.lower()
+    if word not in setting.words and setting.aliases:
+        names = list(setting.aliases.values())
+        raise ConfigError(
+            f"{setting.name} lists {' and '.join(names)}, the default first, not {text!r}"
+            f"{nearest_hint(word, names)}."
+        )
     if word not in setting.words:
         raise ConfigError(
             f"{setting.name} must be one of {' and '.join(setting.words)}, not {text!r}"

@@ -52,6 +52,9 @@ _SINCE_EVER: Final = DOCUMENTS
 _KRAFT: Final = "3.3"
 _SNAPSHOTS_BY_TIME: Final = "3.4"
 
+_CLASSES: Final = "org.apache.kafka.coordinator.group.assignor"
+_BOTH_CLASSES: Final = f"{_CLASSES}.UniformAssignor,{_CLASSES}.RangeAssignor"
+
 FIRST_DESCRIBED: Final = "0.11.0.0"
 """The first release whose brokers describe their configuration: earlier ones take its names."""
 
@@ -478,20 +481,20 @@ SETTINGS: Final = (
         "group.consumer.migration.policy",
         "consumer_migration_policy",
         "word",
-        ((_SINCE_EVER, 3),),
+        ((_SINCE_EVER, 0), ("4.0", 3)),
         "which groups change between the classic and the consumer protocol online (KIP-848)",
         words=("disabled", "downgrade", "upgrade", "bidirectional"),
-        since="4.0",
+        since="3.8",
     ),
     Setting(
         "group.consumer.assignors",
         "consumer_assignors",
         "word",
-        ((_SINCE_EVER, 0),),
+        ((_SINCE_EVER, 4), ("4.0", 0)),
         "the assignors of consumer groups, the default first; only Kafka's own (KIP-848)",
-        words=("uniform,range", "range,uniform", "uniform", "range"),
+        words=("uniform,range", "range,uniform", "uniform", "range", _BOTH_CLASSES),
         aliases={"UniformAssignor": "uniform", "RangeAssignor": "range"},
-        since="4.0",
+        since="3.7",
     ),
     Setting(
         "group.share.session.timeout.ms",

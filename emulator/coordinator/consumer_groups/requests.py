@@ -59,8 +59,9 @@ ASSIGNORS: Final[dict[str, Callable[[GroupSpec], dict[str, Partitions]]]] = {
     "range": range_assignor.assign,
 }
 """The assignors by name, the default first."""
-ASSIGNOR_ORDERS: Final = (("uniform", "range"), ("range", "uniform"), ("uniform",), ("range",))
-"""The values of group.consumer.assignors."""
+BOTH: Final = ("uniform", "range")
+ASSIGNOR_ORDERS: Final = (BOTH, ("range", "uniform"), ("uniform",), ("range",), BOTH)
+"""The values of group.consumer.assignors, the last one by classes."""
 MEMBER_ID_SINCE: Final = 1
 """The first heartbeat version in which members make their ids themselves (KIP-1082)."""
 

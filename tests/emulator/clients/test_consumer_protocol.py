@@ -158,3 +158,20 @@ def test_nothing_is_converted_while_the_policy_forbids_it() -> None:
     assert classic(lab, "a") == "NONE"
     assert consume(lab, "b") == "GROUP_ID_NOT_FOUND"
     assert conversions(lab) == []
+
+
+def test_a_group_whose_conversion_cannot_be_written_is_what_it_was() -> None:
+    lab = Lab("4.1", 3, config=SETTINGS | {"min.insync.replicas": "2"})
+    lab.do(CreateTopic(topic="t", partitions=4, replication_factor=3))
+    assert classic(lab, "a") == "NONE"
+    lab.wait(3_000)
+    coordinator = lab.seen.of(events.GroupStateChanged)[-1].broker
+    for broker in {0, 1, 2} - {coordinator}:
+        lab.do(CrashBroker(broker=broker))
+    lab.wait(20_000)
+    consume(lab, "b", timeout_us=3_000_000)
+    group = lab.cluster.brokers[coordinator].core.coordinator.group("g")
+    assert conversions(lab)
+    assert group is not None
+    assert group.modern is None
+    assert [member.consumer for member in group.members.values()] == ["a"]

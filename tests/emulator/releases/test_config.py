@@ -301,3 +301,22 @@ def test_a_broker_takes_all_that_its_release_has_and_says_what_changes_nothing()
 def test_the_finest_unit_holds(values: dict[str, str], hours: int) -> None:
     assert resolve("3.9", values).log_retention_us == hours * 3_600_000_000
     assert resolve("3.9", {"log.retention.hours": "-1"}).log_retention_us < 0
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("range, uniform", "range,uniform"),
+        ("org.apache.kafka.coordinator.group.assignor.RangeAssignor", "range"),
+    ],
+)
+def test_assignors_are_named_or_given_by_class(text: str, same: str) -> None:
+    name = "group.consumer.assignors"
+    assert resolve("4.1", {name: text}) == resolve("4.1", {name: same})
+    assert resolve("4.1", {name: text}) != resolve("4.1", {})
+
+
+def test_assignors_that_cannot_run_here_are_refused() -> None:
+    told = "group.consumer.assignors lists uniform and range, the default first, not 'x.Mine'."
+    with pytest.raises(ConfigError, match=re.escape(told)):
+        resolve("4.1", {"group.consumer.assignors": "x.Mine"})

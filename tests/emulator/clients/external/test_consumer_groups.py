@@ -126,3 +126,19 @@ def test_events_tell_why_partitions_move() -> None:
     assert [each.reason for each in seen.of(events.MemberLeft)] == ["session expired"] * 2
     bumps = [each.reason for each in seen.of(events.GroupEpochBumped)]
     assert bumps == ["a member joined", "a member joined", *["me: session expired"] * 2]
+
+
+@pytest.mark.parametrize(
+    ("assignors", "default", "other"),
+    [("range,uniform", "range", "NONE"), ("range", "range", "UNSUPPORTED_ASSIGNOR")],
+)
+def test_the_first_assignor_is_the_default(assignors: str, default: str, other: str) -> None:
+    settings = ONE_REPLICA | {"group.consumer.assignors": assignors}
+    lab = WireLab.made(version="4.1", brokers=1, config=settings)
+    lab.pass_time(5_000_000)
+    lab.run(CreateTopic(topic="t", partitions=2, replication_factor=1))
+    connection = coordinated(lab)
+    assert error(lab.ask(connection, join("m1"), 1)) == "NONE"
+    (group,) = lab.ask(connection, ConsumerGroupDescribeRequest(["g"]), 0).groups
+    assert group.assignor_name == default
+    assert error(lab.ask(connection, join("m2", server_assignor="uniform"), 1)) == other
