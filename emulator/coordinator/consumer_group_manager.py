@@ -152,12 +152,13 @@ class ConsumerGroupManager(
             for known in state.members.values():
                 state.sessions[known.id] = now + self._session_us(state, known)
         former = copied(group)
-        was_written = bool(group.generation)
+        # A group that only just began to exist has no record of the classic protocol.
+        was_there = bool(group.generation or group.pending or group.offsets)
         group.leader = group.assignor = group.protocol_type = ""
         group.members, group.pending = {}, {}
         group.join_deadline_us, group.delay_left_us = 0, -1
         group.modern = state
-        return [*([ClassicRecord(group.name, -1)] if was_written else []), *creation], former
+        return [*([ClassicRecord(group.name, -1)] if was_there else []), *creation], former
 
     def _convert(self, group: Group, protocol: str, reason: str) -> None:
         """Tell that a group changes its protocol, which causes what follows."""
