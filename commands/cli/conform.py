@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from msgspec.structs import replace
 
 from commands.cli.candidates import several_versions
 from commands.cli.examples import examples
@@ -92,6 +93,15 @@ def conform(
             "--jobs", kind="N", text="how many cases to run side by side", default="two per core"
         ),
     ] = None,
+    patience: Annotated[
+        int | None,
+        option(
+            "--patience",
+            kind="N",
+            text="multiply all timeouts, for a slow or busy machine",
+            default="1",
+        ),
+    ] = None,
     sessions: Annotated[
         str | None,
         option(
@@ -140,13 +150,14 @@ def conform(
     began = monotonic()
     with TemporaryDirectory(prefix="tidegauge-adapters-") as folder:
         commands = {name: _command(name, Path(folder)) for name in clients}
-        cases = _cases(
+        prepared = _cases(
             commands,
             chosen,
             versions or VERSIONS,
             seed=1 if seed is None else seed,
             sessions=sessions,
         )
+        cases = [replace(case, patience=patience or 1) for case in prepared]
         try:
             found = _run(cases, jobs or 2 * (os.cpu_count() or 1))
         except AdapterError as error:

@@ -54,7 +54,7 @@ class Bench:
         if reason:
             return _result(case, "skipped", reason=reason)
         cluster = ServedCluster(_script(case), keeps_journal=True, folder=Path(case.sessions))
-        run = Run(case.scenario, cluster, take)
+        run = Run(case.scenario, cluster, take, case.patience)
         try:
             await cluster.start()
             await run.run()
@@ -118,7 +118,7 @@ def _script(case: Case) -> Script:
         brokers=settings.BROKERS,
         config=[Setting(name, str(value)) for name, value in case.scenario.config.items()],
     )
-    return begins_now(served_script(options, settings.CLUSTER))
+    return begins_now(served_script(options, settings.cluster(case.patience)))
 
 
 def _result(case: Case, verdict: str, **more: object) -> Result:

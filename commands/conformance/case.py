@@ -9,7 +9,10 @@ from commands.conformance.scenarios import Scenario
 
 
 class Case(Struct, frozen=True, kw_only=True):
-    """What is run: a scenario, the adapter's command, the release, the seed."""
+    """What is run: a scenario, the adapter's command, the release, the seed.
+
+    ``patience`` multiplies all timeouts.
+    """
 
     scenario: Scenario
     client: str
@@ -17,6 +20,7 @@ class Case(Struct, frozen=True, kw_only=True):
     environment: dict[str, str]
     version: str
     seed: int
+    patience: int = 1
     sessions: str
 
 

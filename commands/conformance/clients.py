@@ -105,6 +105,7 @@ CLIENTS: Final = {
         Client("confluent-kafka", _python(CONFLUENT, "confluent_kafka", "confluent-kafka")),
         Client("java", _java),
         Client("franz-go", _go("franz_go")),
+        Client("sarama", _go("sarama")),
     )
 }
 """The clients that come along, by name."""

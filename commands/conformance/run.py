@@ -5,6 +5,7 @@ and each step a bookmark of the session.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from time import monotonic
@@ -28,8 +29,10 @@ POLL_MS: Final = 400
 LAST_POLL_MS: Final = 100
 PAUSE_SECONDS: Final = 0.01
 """The pause between two batches of a stream."""
-WITHIN: Final = "20s"
+WITHIN_SECONDS: Final = 20
 """How long a statement that waits may take."""
+
+DURATION: Final = re.compile(r"\b(\d+)ms\b")
 
 Take = Callable[[], Awaitable[Adapter]]
 """Returns a process of the adapter that no one uses."""
@@ -67,11 +70,15 @@ class _Actor:
 class Run:
     """Runs the steps of a scenario on a cluster, and notes what clients answer."""
 
-    def __init__(self, scenario: Scenario, cluster: ServedCluster, take: Take) -> None:
+    def __init__(
+        self, scenario: Scenario, cluster: ServedCluster, take: Take, patience: int = 1
+    ) -> None:
+        """Prepare to run a scenario; ``patience`` multiplies all timeouts."""
         self.history = History()
         self._scenario = scenario
         self._cluster = cluster
         self._take = take
+        self._patience = patience
         self._names = BrokerNames(cluster)
         self._actors: dict[str, _Actor] = {}
         self._numbers: dict[str, int] = {}
@@ -141,10 +148,14 @@ class Run:
             await self._step(step)
 
     async def _do(self, step: steps.Do) -> None:
-        statement = self._names.resolved(step.statement)
+        statement = DURATION.sub(self._longer, self._names.resolved(step.statement))
         await self._statement(statement)
         if statement.startswith(("broker crash", "broker freeze")) and self._has_zookeeper:
             await self._statement(f"zk expire {statement.split()[2]}")
+
+    def _longer(self, duration: re.Match[str]) -> str:
+        """Return a duration that is as much longer than a client's timeouts as it was."""
+        return f"{int(duration[1]) * self._patience}ms"
 
     @property
     def _has_zookeeper(self) -> bool:
@@ -154,7 +165,7 @@ class Run:
 
     async def _statement(self, statement: str) -> None:
         if statement.startswith("wait until "):
-            statement += f" within {WITHIN}"
+            statement += f" within {WITHIN_SECONDS * self._patience}s"
         answer = await self._cluster.run_statement(statement)
         if not answer["ok"] or answer.get("outcome", "ok") != "ok":
             why = answer.get("error") or answer.get("outcome")
@@ -172,7 +183,9 @@ class Run:
         """
         actor = self._actors[who]
         try:
-            answer = await actor.adapter.ask({"do": do, **parameters}, ANSWER_SECONDS)
+            answer = await actor.adapter.ask(
+                {"do": do, **parameters}, ANSWER_SECONDS * self._patience
+            )
         except AdapterError as error:
             self._note(f"{who}: {error}")
             del self._actors[who]
@@ -201,7 +214,7 @@ class Run:
         self._actors[step.who] = _Actor(adapter, step)
         adapter.is_open = True
         own = {"bootstrap.servers": self._cluster.bootstrap_servers, "client.id": step.who}
-        return {**given, **own, **step.settings}
+        return {**settings.patient({**given, **step.settings}, self._patience), **own}
 
     async def _open_producer(self, step: steps.OpenProducer) -> None:
         self._numbers.setdefault(step.who, 0)
@@ -223,7 +236,7 @@ class Run:
             raise _EndedError
 
     async def _close(self, step: steps.Close) -> None:
-        await self._ask(step.who, "ok", "close")
+        await self._ask(step.who, "any", "close")
         self._actors[step.who].adapter.is_open = False
 
     async def _kill(self, step: steps.Kill) -> None:
@@ -311,7 +324,7 @@ class Run:
         return received
 
     async def _read(self, step: steps.Read) -> None:
-        until = monotonic() + READ_SECONDS
+        until = monotonic() + READ_SECONDS * self._patience
         before = len(self.history.received)
         while monotonic() < until:
             await asyncio.gather(*(self._read_once(who, step) for who in step.who))
@@ -347,7 +360,7 @@ class Run:
         partitions = [(TOPIC, partition) for partition in range(self._scenario.partitions)]
         actors = [self._actors[who] for who in step.who]
         reading = steps.Read(who=step.who, commit="after", expected="any")
-        until = monotonic() + READ_SECONDS
+        until = monotonic() + READ_SECONDS * self._patience
         while monotonic() < until:
             await asyncio.gather(*(self._read_once(who, reading) for who in step.who))
             owned = sorted(tp for actor in actors for tp in actor.assigned)
@@ -394,7 +407,7 @@ class Run:
 
     async def _copy(self, step: steps.Copy) -> None:
         """Copy what a consumer reads, each poll in one transaction with its positions."""
-        until = monotonic() + READ_SECONDS
+        until = monotonic() + READ_SECONDS * self._patience
         copied = 0
         while monotonic() < until:
             received = await self._poll(step.consumer, "ok")

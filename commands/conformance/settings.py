@@ -1,5 +1,9 @@
-"""The configuration of clusters and clients: failures are detected, and given up, quickly."""
+"""The configuration of clusters and clients: failures are detected, and given up, quickly.
 
+On a slow machine all timeouts are multiplied by the same number, the patience of a run.
+"""
+
+from collections.abc import Mapping
 from typing import Final
 
 from commands.conformance.broker_names import PARTITIONS_OF_INTERNAL_TOPICS
@@ -7,6 +11,8 @@ from commands.conformance.steps import Setting
 from commands.runs.served_script import FOR_TESTS
 
 BROKERS: Final = 3
+WAITS: Final = (".timeout.ms", "max.block.ms", "max.poll.interval.ms")
+"""The ends of names of settings that say how long a client waits."""
 CLUSTER: Final[dict[str, str]] = {
     **FOR_TESTS,
     "broker.heartbeat.interval.ms": "150",
@@ -26,6 +32,7 @@ CLIENT: Final[dict[str, Setting]] = {
     "reconnect.backoff.ms": 20,
     "reconnect.backoff.max.ms": 200,
     "metadata.max.age.ms": 5_000,
+    "default.api.timeout.ms": 8_000,
 }
 PRODUCER: Final[dict[str, Setting]] = {
     **CLIENT,
@@ -43,5 +50,18 @@ CONSUMER: Final[dict[str, Setting]] = {
     "session.timeout.ms": 2_000,
     "heartbeat.interval.ms": 200,
     "max.poll.interval.ms": 8_000,
-    "default.api.timeout.ms": 8_000,
 }
+
+
+def patient(settings: Mapping[str, Setting], patience: int) -> dict[str, Setting]:
+    """Return settings of a client with longer timeouts."""
+    return {
+        name: value * patience if name.endswith(WAITS) and isinstance(value, int) else value
+        for name, value in settings.items()
+    }
+
+
+def cluster(patience: int) -> dict[str, str]:
+    """Return the configuration of clusters, with longer sessions of members."""
+    session = "group.consumer.session.timeout.ms"
+    return {**CLUSTER, session: str(int(CLUSTER[session]) * patience)}

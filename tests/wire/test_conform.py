@@ -33,7 +33,16 @@ def test_a_client_keeps_to_what_every_client_keeps_to(
     if client == "java" and not os.environ.get("KAFKA_LIBS"):
         pytest.skip("KAFKA_LIBS names no folder with the jars of kafka-clients")
     names = [word for name in KEPT for word in ("--scenario", name)]
-    words = [*names, "--versions", version, "--sessions", str(tmp_path), "--json"]
+    words = [
+        *names,
+        "--versions",
+        version,
+        "--sessions",
+        str(tmp_path),
+        "--patience",
+        "2",
+        "--json",
+    ]
     status = run_program(["conform", client, *words])
     printed = capsys.readouterr()
     if status == ExitCode.UNREACHABLE:

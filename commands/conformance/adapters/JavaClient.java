@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -29,7 +28,6 @@ import org.apache.kafka.common.utils.AppInfoParser;
 final class JavaClient {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int ERROR_MAX = 500;
-  private static final long SEND_SECONDS = 12;
   private static final Duration CLOSE_WITHIN = Duration.ofSeconds(2);
 
   private KafkaProducer<String, String> producer;
@@ -104,11 +102,9 @@ final class JavaClient {
     for (Future<RecordMetadata> future : futures) {
       ObjectNode result = results.addObject();
       try {
-        result.put("offset", future.get(SEND_SECONDS, TimeUnit.SECONDS).offset());
+        result.put("offset", future.get().offset());
       } catch (ExecutionException error) {
         result.put("error", text(error.getCause()));
-      } catch (Exception error) {
-        result.put("error", text(error));
       }
     }
   }

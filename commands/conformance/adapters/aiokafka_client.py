@@ -12,7 +12,8 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from commands.conformance.adapters.lines import answer, error_text
 
 CLOSE_SECONDS = 2
-SEND_SECONDS = 12
+SEND_SECONDS = 60
+"""Longer than the client's own timeouts."""
 Values = dict[str, Any]
 """A request's parameters, a client's settings, or an answer."""
 

@@ -13,6 +13,8 @@ from commands.conformance.adapters.lines import answer, error_text
 ASSIGNORS = {"range": RangePartitionAssignor, "cooperative-sticky": CooperativeStickyAssignor}
 
 
+WAIT_SECONDS = 60
+"""Longer than the client's own timeouts."""
 Values = dict[str, Any]
 """A request's parameters, a client's settings, or an answer."""
 
@@ -100,7 +102,7 @@ class Client:
 def result_of(future: Any) -> Values:  # noqa: ANN401 - a class without types
     """Return the offset of a record, or why it was not written."""
     try:
-        return {"offset": future.get(15).offset}
+        return {"offset": future.get(WAIT_SECONDS).offset}
     except Exception as error:
         return {"error": error_text(error)}
 

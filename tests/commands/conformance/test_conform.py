@@ -10,7 +10,7 @@ from xml.etree import ElementTree as xml
 import pytest
 
 from commands.cli.main import run_program
-from commands.conformance import page
+from commands.conformance import page, settings
 from commands.conformance.adapter import Adapter, AdapterError
 from commands.conformance.clients import ADAPTERS
 from commands.conformance.scenarios import SCENARIOS
@@ -113,3 +113,12 @@ def test_the_list_and_the_page_come_from_the_declarations(
     assert documentation.endswith(page.markdown())
     for name in ("lines.py", "kafka_python.py"):
         assert (ADAPTERS / name).read_text("utf-8") in documentation
+
+
+def test_patience_makes_timeouts_longer_and_nothing_else() -> None:
+    given = settings.patient({**settings.CONSUMER, "max.block.ms": 7}, 3)
+    assert given["request.timeout.ms"] == 3_000
+    assert given["max.block.ms"] == 21
+    assert given["heartbeat.interval.ms"] == settings.CONSUMER["heartbeat.interval.ms"]
+    assert given["auto.offset.reset"] == "earliest"
+    assert settings.cluster(3)["group.consumer.session.timeout.ms"] == "6000"

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	module     = "github.com/twmb/franz-go"
-	sendWithin = 12 * time.Second
-	errorMax   = 500
-	retries    = 1000
+	module   = "github.com/twmb/franz-go"
+	waits    = 60 * time.Second // longer than the client's own timeouts
+	errorMax = 500
+	retries  = 1000
 )
 
 type offset struct {
@@ -88,7 +88,7 @@ func text(err error) string {
 }
 
 func (a *adapter) answer(asked request, told answer) error {
-	ctx, cancel := context.WithTimeout(context.Background(), sendWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), waits)
 	defer cancel()
 	switch asked.Do {
 	case "hello":
@@ -157,7 +157,7 @@ func (a *adapter) options(settings map[string]any) []kgo.Opt {
 		kgo.RequestTimeoutOverhead(a.time("request.timeout.ms")),
 		// As long as a request may take altogether, and not a number of times.
 		kgo.RequestRetries(retries),
-		kgo.RetryTimeout(sendWithin),
+		kgo.RetryTimeout(a.time("default.api.timeout.ms")),
 		kgo.RetryBackoffFn(func(int) time.Duration { return backoff }),
 		kgo.MetadataMinAge(backoff),
 		kgo.MetadataMaxAge(a.time("metadata.max.age.ms")),
