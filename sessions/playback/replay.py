@@ -194,7 +194,8 @@ class Replay:
             return self._without(place.seq)
         view.older_batches = self.chunks.batch
         self._read_long_log(view)
-        self._keep(view.snapshot())
+        if len(view.partitions) <= TWICE_PARTITIONS_MAX:
+            self._keep(view.snapshot())
         return view
 
     def _read_long_log(self, view: ClusterView) -> None:

@@ -22,6 +22,8 @@ from sessions.text import US_PER_DAY
 
 READ_ONLY: Final = "READ_ONLY"
 """The error of a statement that is given to a recording."""
+FAR_EVENTS: Final = 1 << 16
+"""A move by more events than this takes longer than somebody waits for the answer to a key."""
 KEEP_UP_S: Final = 0.03
 """How long a move goes on in one go once it has taken longer than somebody waits: a key waits."""
 
@@ -131,14 +133,22 @@ class ReplaySource(Source):
     def step(self, n: int) -> None:
         self.seek_seq(self.seq + n)
 
+    def _set_out(self, journey: Callable[[float | None], None], goal: int) -> None:
+        """Begin a move. One that goes far takes long: it only begins once that has been shown."""
+        self._goal = goal
+        if self._patience_s is not None and abs(goal - self.seq) > FAR_EVENTS:
+            self._journey = journey
+        else:
+            self._go_on(journey, self._patience_s)
+
     def seek_seq(self, seq: int) -> None:
-        self._goal = max(self.first_seq - 1, min(seq, self.last_seq))
-        self._go_on(partial(self._cursor.seek_seq, seq), self._patience_s)
+        goal = max(self.first_seq - 1, min(seq, self.last_seq))
+        self._set_out(partial(self._cursor.seek_seq, seq), goal)
 
     def seek_time(self, time_us: int) -> None:
         until_us = max(self._first_us, min(time_us, self.last_time_us))
-        self._goal = self._cursor.chunks.seq_at(until_us)
-        self._go_on(partial(self._cursor.seek_time, until_us), self._patience_s)
+        goal = self._cursor.chunks.seq_at(until_us)
+        self._set_out(partial(self._cursor.seek_time, until_us), goal)
 
     def to_tail(self) -> None:
         self.session.refresh()

@@ -70,6 +70,21 @@ def test_a_move_that_takes_long_goes_on_frame_by_frame(
     source.close()
 
 
+def test_a_move_that_goes_far_begins_after_the_answer_to_its_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions.sources.recorded.FAR_EVENTS", 100)
+    path = tmp_path / "story.tide.db"
+    record_story(path)
+    source = ReplaySource(path, patience_s=1_000)
+    source.to_tail()
+    assert (source.seq, source.heading_for) == (0, source.last_seq)
+    while source.heading_for is not None:
+        source.keep_up()
+    assert source.at_tail
+    source.close()
+
+
 def test_playing_passes_the_events_of_the_time(source: ReplaySource) -> None:
     passed = source.advance(0.5, 4.0, 1_000)
     assert passed == source.seq == sum(event.time_us <= 2_000_000 for event in EVENTS)
