@@ -93,7 +93,7 @@ class Found(NamedTuple):
 
 
 def objects(stage: Stage, words: str) -> list[Found]:
-    """The objects whose names contain ``wanted`` (lower case), the best few of each kind."""
+    """The objects whose names contain ``words`` (lower case), the best few of each kind."""
     named = [*_numbered(stage, words)]
     for kind, names, opens, told in _named(stage):
         hits = sorted((name for name in names if words in name.lower()), key=len)[:SHOWN_MAX]

@@ -65,7 +65,7 @@ class RowOrder(Generic[K]):
     def choose(
         self, is_wanted: Callable[[K], bool] = everything, ranks: Iterable[int] | None = None
     ) -> None:
-        """Show, in order, what is ``wanted``; ``ranks`` saves asking for each row."""
+        """Show, in order, what ``is_wanted``; ``ranks`` saves asking for each row."""
         self._wanted = is_wanted
         if ranks is None:
             ranks = range(len(self.keys))
