@@ -1,38 +1,14 @@
 """All jobs, by name."""
 
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Final
 
-from sessions.analysis import (
-    anomalies,
-    availability,
-    controller_work,
-    durability,
-    failover,
-    isr_churn,
-    latency,
-    leader_balance,
-    quorum,
-    replay,
-)
 from sessions.analysis.errors import AnalysisError
 from sessions.analysis.job import Job
+from sessions.analysis.names import MODULES
 
-JOBS: Final[dict[str, Job]] = {
-    job.name: job
-    for job in (
-        availability.JOB,
-        failover.JOB,
-        latency.JOB,
-        isr_churn.JOB,
-        durability.JOB,
-        leader_balance.JOB,
-        controller_work.JOB,
-        quorum.JOB,
-        anomalies.JOB,
-        replay.JOB,
-    )
-}
+JOBS: Final[dict[str, Job]] = {name: import_module(module).JOB for name, module in MODULES.items()}
 """Every job, in the order in which they run and are documented."""
 
 
