@@ -51,6 +51,12 @@ class PartitionIndex:
         self._seq = -1
         self._time_us = -1
 
+    @property
+    def stalled(self) -> int:
+        """How many partitions have a stalled high watermark, and nothing worse."""
+        rank = RANKS["hw_stalled"]
+        return sum(self.severity.get(tp) == rank for tp in self._lagging)
+
     def refresh(self, view: ClusterView) -> set[str]:
         """Apply what has changed since the last call, and return it."""
         if self.is_at(view):

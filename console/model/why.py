@@ -13,6 +13,7 @@ from console.model.reader import EventReader
 from console.model.silence import began
 from emulator import events
 from emulator.events import AuditChanged, Event, PartitionStateChanged
+from sessions.model.cluster_view import is_stalled
 from sessions.model.health import BY_FLAG, BY_MILD_FLAG, SERVING, flags_of
 from sessions.model.states import PartitionState, ViewState
 from sessions.text import clock
@@ -89,11 +90,25 @@ def _speaks_of(event: Event, kinds: tuple[type[Event], ...], partition: Partitio
 
 
 def status_of(state: ViewState, partition: PartitionState) -> str:
-    """Return the partition's most severe state, as far as it does not depend on the time."""
+    """Return the partition's most severe state."""
     serving = {broker.id for broker in state.brokers.values() if broker.state in SERVING}
     flags = flags_of(partition, serving)
-    statuses = (name for flag, name in (*BY_FLAG, *BY_MILD_FLAG) if flags & flag)
-    return next(statuses, "healthy")
+    status = next((name for flag, name in BY_FLAG if flags & flag), "")
+    if not status and is_stalled(state, partition):
+        return "hw_stalled"
+    return status or next((name for flag, name in BY_MILD_FLAG if flags & flag), "healthy")
+
+
+def laggards(partition: PartitionState) -> list[int]:
+    """The members of the ISR that, as far as their leader knows, have not fetched to its end."""
+    leader = partition.leader_replica
+    if leader is None:
+        return []
+    return [
+        broker
+        for broker in partition.isr
+        if broker != leader.broker and leader.remote_leo.get(broker, -1) < leader.log_end_offset
+    ]
 
 
 def state_path(partition: PartitionState) -> str:
@@ -147,6 +162,8 @@ class Explainer:
             )
         elif status in OF_PROCESS:
             since = self._process_event(state, partition)
+        elif status == "hw_stalled":
+            since = self._stall(state, partition)
         if since is None and status in HOLDS:
             holds = HOLDS[status]
             since = self._since(
@@ -196,6 +213,13 @@ class Explainer:
         ]
         event = None if not silent else began(self.reader, state.seq, silent)
         return None if event is None else event.seq
+
+    def _stall(self, state: ViewState, partition: PartitionState) -> int | None:
+        """Return what keeps a follower from fetching; otherwise when the HW moved last."""
+        event = began(self.reader, state.seq, laggards(partition))
+        if event is not None:
+            return event.seq
+        return self._last(events.HighWatermarkChanged, partition.name, state.seq)
 
     def of_cell(self, state: ViewState, partition: PartitionState, column: str) -> int:
         """Return the event behind one column's cell, by default the one behind the state."""

@@ -15,6 +15,7 @@ from sessions.model.verdict import (
     verdicts,
     words,
 )
+from sessions.text import plural
 
 LOOKS: Final = {
     "offline": ("error", "offline"),
@@ -68,6 +69,8 @@ def verdict_line(stage: Stage, width: int) -> Line:
     """The worst verdict in words, the others in short, and the key that lists what it is about."""
     view, counts = stage.view, stage.view.counts()
     held, *others = verdicts(counts)
+    if held.kind == HEALTHY and (stalled := stage.index.stalled):
+        return _stalled(stage, stalled, width)
     said = words(view, held)
     if len(said) + SIGN_WIDTH > width:
         said = said.removesuffix(AT_LATEST).replace(NOBODY_DECIDES, IN_SHORT)
@@ -86,6 +89,16 @@ def verdict_line(stage: Stage, width: int) -> Line:
         end = ()
     more_sign = stage.glyphs.more
     return join_ends(tuple(spans), end, width, more_sign) if end else cut(spans, width, more_sign)
+
+
+def _stalled(stage: Stage, count: int, width: int) -> Line:
+    """What is said if nothing is wrong but that records wait: no count tells that."""
+    glyphs = stage.glyphs
+    said = f"HW stalled: records of {plural(count, 'partition')} wait for a follower in the ISR"
+    spans = line(Span(f" {glyphs.stalled} ", "warning"), Span(said, "warning", ACTION))
+    if width_of([*spans, *HELP]) >= width:
+        return cut(spans, width, glyphs.more)
+    return join_ends(spans, HELP, width, glyphs.more)
 
 
 def _role(held: Verdict) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from console.model.silence import in_words, silences
-from console.model.why import Fold, status_of
+from console.model.why import Fold, laggards, status_of
 from console.model.workspace import Stage
 from emulator import events
 from emulator.events import Event
@@ -49,7 +49,10 @@ def _what(stage: Stage, partition: PartitionState) -> str:
     preferred = partition.replicas[0] if partition.replicas else None
     lost = f"ISR lost {out}"
     what = "acknowledged" if partition.lost else "committed offsets"
+    leader = partition.leader_replica
+    stays = "" if leader is None else f"the HW stays at {number(leader.high_watermark)}"
     return {
+        "hw_stalled": f"{stays} until {broker_list(laggards(partition)) or 'the ISR'} fetches",
         "offline": f"no leader: none of the ISR ({isr or 'empty'}) can be elected",
         "leaderless": f"broker {partition.leader} is the leader, and does not serve",
         "under_min_isr": lost,

@@ -180,11 +180,7 @@ class ClusterView(Model):
 
         That is the release's own default unless the cluster's settings say otherwise.
         """
-        leader = partition.leader_replica
-        if leader is None or leader.log_end_offset <= leader.high_watermark:
-            return False
-        allowed_us = config_of(self.state).replica_lag_time_max_us
-        return self.state.time_us - partition.hw_moved_us > allowed_us
+        return is_stalled(self.state, partition)
 
     # ---- what changed
 
@@ -205,6 +201,15 @@ class ClusterView(Model):
             return list(self.state.znodes)
         znodes = self.state.znodes
         return [path for path in touched if (z := znodes.get(path)) is None or z.changed > seq]
+
+
+def is_stalled(state: ViewState, partition: PartitionState) -> bool:
+    """What :meth:`ClusterView.hw_stalled` says, of a state alone."""
+    leader = partition.leader_replica
+    if leader is None or leader.log_end_offset <= leader.high_watermark:
+        return False
+    allowed_us = config_of(state).replica_lag_time_max_us
+    return state.time_us - partition.hw_moved_us > allowed_us
 
 
 def _nothing() -> ViewState:

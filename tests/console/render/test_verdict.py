@@ -1,17 +1,31 @@
+from console.model.why import chain
 from console.model.workspace import Stage
 from console.render.lines import text_of, width_of
 from console.render.verdict import LOOKS, verdict_line
+from console.render.why_sentence import sentence
 from console.styles.glyphs import ASCII, Glyphs
+from emulator.events import Event, ReplicaFetchPaused
 from sessions.model.health import Counts
 from sessions.model.verdict import verdicts
 from tests.console.fakes import ListSource, failover
-from tests.support.script_events import viewed
+from tests.support.script_events import events_of, viewed
 
 
 def stage_of(script: str, kind: str = "LIVE") -> Stage:
     source = ListSource([], kind)
     source.view = viewed(script)
     return Stage(source, glyphs=ASCII)
+
+
+def paused_follower() -> list[Event]:
+    """Replica 0 is paused, and three records wait for it for 31 s."""
+    return events_of(
+        *SCRIPT.splitlines(),
+        "produce orders --value a --acks all",
+        "replica pause orders-0@0",
+        "produce orders --value b --count 3 --acks 1",
+        "wait 31s",
+    )
 
 
 SCRIPT = """\
@@ -39,6 +53,19 @@ def test_that_nobody_decides_is_said_in_fewer_words_where_room_is_short() -> Non
     wide, narrow = (text_of(verdict_line(stage, width)) for width in (160, 66))
     assert "ZOOKEEPER UNREACHABLE: nobody can elect a leader or change an ISR" in wide
     assert "ZOOKEEPER UNREACHABLE: no elections, no changes of ISRs" in narrow
+
+
+def test_records_that_wait_for_a_paused_follower_are_not_called_healthy() -> None:
+    source = ListSource(paused_follower())
+    stage = Stage(source, glyphs=ASCII)
+    stage.follow()
+    said = text_of(verdict_line(stage, 120))
+    assert "HW stalled: records of 1 partition wait for a follower in the ISR" in said
+    partition = source.view.partitions["orders-0"]
+    links = chain(stage.reader, stage.explainer.seq(source.view.state, partition))
+    told = next(e for e in source.history if isinstance(e, ReplicaFetchPaused))
+    expected = f"the HW stays at 1 until 0 fetches: because replica 0 was paused (#{told.seq})"
+    assert sentence(stage, partition, links) == expected
 
 
 def test_a_new_live_cluster_offers_three_tasks_and_a_recording_keys() -> None:
