@@ -25,8 +25,8 @@ app = typer.Typer()
 
 
 def chaos_of(words: str) -> Any:  # noqa: ANN401
-    """Parse like :func:`commands.runs.chaos_kinds.chaos_kinds`."""
-    from commands.runs.chaos_kinds import chaos_kinds
+    """Parse like :func:`sessions.campaign.chaos.chaos_kinds`."""
+    from sessions.campaign.chaos import chaos_kinds
 
     return chaos_kinds(words)
 

@@ -8,7 +8,7 @@ broker or link has two faults at a time, so no fault is refused.
 
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from msgspec import Struct
 
@@ -26,8 +26,11 @@ from emulator.inputs.statements import (
     ThawBroker,
     Wait,
 )
+from sessions.grammar.words import BadWord, nearest
 
 Kind = Literal["crash", "stop", "freeze", "cut", "delay"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+BUDGET_MAX: Final = 100
 MS: Final = 1_000
 ENDS: Final = 2
 """A link is between two brokers."""
@@ -40,6 +43,30 @@ class Chaos(Struct, frozen=True):
     """Kinds of faults, each with a budget: the maximum number per run."""
 
     budgets: dict[Kind, int]
+
+
+def chaos_kinds(words: str) -> Chaos:
+    """Parse ``crash,freeze:2``: kinds of faults, one of each by default.
+
+    Raises:
+        BadWord: there is no such kind, or the number is invalid.
+    """
+    budgets: dict[Kind, int] = {}
+    for part in words.split(","):
+        word, separator, number = part.partition(":")
+        kind = next((known for known in KINDS if known == word), None)
+        if kind is None:
+            raise BadWord(
+                f"'{word}' is not a kind of fault: {', '.join(KINDS)}{nearest(word, KINDS)}"
+            )
+        if kind in budgets:
+            raise BadWord(f"'{kind}' is given twice")
+        if separator and not (number.isascii() and number.isdigit() and int(number) <= BUDGET_MAX):
+            raise BadWord(
+                f"'{part}' is not a number of faults (written {kind}:2, at most {BUDGET_MAX})"
+            )
+        budgets[kind] = int(number) if separator else 1
+    return Chaos(budgets)
 
 
 class Place(NamedTuple):
