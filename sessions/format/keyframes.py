@@ -255,7 +255,7 @@ def decode(data: bytes, room: Room | None = None) -> Keyframe:
 
 def _require_places(frame: Keyframe) -> None:
     """Refuse pieces of a log that no recording has: each record is an event of its own."""
-    seq, count = frame.base_seq, 0
+    seq = count = 0
     for last, total in frame.pieces:
         if not seq < last <= frame.seq or not count < total <= last:
             raise codec.BlockError("its metadata log is in no order")

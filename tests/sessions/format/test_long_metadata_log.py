@@ -115,6 +115,28 @@ def test_keyframes_say_in_which_events_the_records_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("short")
+def test_a_keyframe_with_pieces_may_be_based_on_one_with_the_records_itself() -> None:
+    view = ClusterView()
+    view.apply_all(committed(1, 500))
+    first = view.snapshot()
+    view.apply_all(committed(501, 500))
+    state = view.state.quorum
+    assert state is not None
+    assert isinstance(state.log, LongMetadataLog)
+    state.log.pieces = [(500, 500), (1_000, 1_000)]
+    second = view.snapshot()
+    frames = [
+        keyframes.take(view, keyframes.EMPTY, first),
+        keyframes.take(view, first, second),
+    ]
+    frames = [keyframes.decode(keyframes.encode(frame)) for frame in frames]
+    assert frames[1].pieces == [(500, 500), (1_000, 1_000)]
+    rebuilt = keyframes.rebuild(keyframes.EMPTY, frames).state.quorum
+    assert rebuilt is not None
+    assert len(rebuilt.log) == 1_000
+
+
+@pytest.mark.usefixtures("short")
 def test_a_session_that_begins_later_has_the_records_itself(tmp_path: Path) -> None:
     path, part = recorded(tmp_path / "s.tide.db", 6_000), tmp_path / "part.tide.db"
     with SessionFile(path) as session:
