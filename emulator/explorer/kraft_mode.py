@@ -35,12 +35,8 @@ from emulator.explorer.replica import (
     Replica,
     Stepped,
 )
-from emulator.metadata_log.image import (
-    MetadataImage,
-    TopicIdPartition,
-    TopicImage,
-    config_key,
-)
+from emulator.metadata_log.changes import TopicIdPartition, TopicImage
+from emulator.metadata_log.image import MetadataImage, config_key
 from emulator.metadata_log.metadata_version import ELIGIBLE_LEADER_REPLICAS
 from emulator.metadata_log.records import NO_LEADER, TOPIC_RESOURCE, AnyRecord
 from emulator.metadata_log.registrations import BrokerRegistration, PartitionRegistration

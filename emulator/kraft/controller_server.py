@@ -14,7 +14,8 @@ from emulator.common.names import random_uuid
 from emulator.kraft.admin_requests import respond_to_admin
 from emulator.kraft.facts import MetadataFacts
 from emulator.kraft.state import ControllerProcess, Deferred
-from emulator.metadata_log.image import MetadataImage, TopicIdPartition
+from emulator.metadata_log.changes import TopicIdPartition
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import NoOpRecord
 from emulator.protocol import AnyMessage
 from emulator.quorum_controller.alter_partition import AlterPartitionItem
@@ -311,7 +312,7 @@ class ControllerServer:
             is_news, self.state.last_record = True, snapshot.end_offset - 1
             image = self.state.image = copy_of(snapshot.image)
         for batch in quorum.log.from_offset(image.offset + 1, quorum.high_watermark):
-            if image.replay_batch(batch.records, batch.base_offset, batch.epoch):
+            if image.read_batch(batch.records, batch.base_offset, batch.epoch):
                 is_news, self.state.last_record = True, batch.end_offset - 1
         if is_news:
             self.kernel.emit(events.MetadataApplied, self.id, image.offset + 1)

@@ -9,7 +9,7 @@ from sys import intern
 
 from emulator import events
 from emulator.kraft.state import CommittedMetadata
-from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition
+from emulator.metadata_log.changes import Change, MetadataDelta, TopicIdPartition
 from emulator.metadata_log.records import AnyRecord, NoOpRecord, TopicRecord
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.metadata_log.shown import text_of
@@ -48,6 +48,7 @@ class MetadataFacts:
         snapshot = quorum.log.snapshot_for(0) if image.offset < 0 else None
         if snapshot is not None:
             self.read(controller, _as_batch(snapshot))
+            self.state.image.share(snapshot.image)
         known = image.offset + 1
         if quorum.high_watermark <= known:
             return
@@ -69,7 +70,7 @@ class MetadataFacts:
         """Read the next batch, which ``controller`` committed; return what it changed."""
         delta = MetadataDelta()
         image = self.state.image
-        image.replay_batch(batch.records, batch.base_offset, batch.epoch, delta)
+        image.read_batch(batch.records, batch.base_offset, batch.epoch, delta)
         self.tell(controller, batch, delta)
         return delta
 

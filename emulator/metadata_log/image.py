@@ -5,12 +5,14 @@ plain state: values are frozen and shared by copies, so a copy costs as much as 
 Source: ``org.apache.kafka.image.MetadataImage`` and ``MetadataDelta`` of 3.9 to 4.1.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Final
 
 from msgspec import Struct, field
 
 from emulator.common.acls import Acl
+from emulator.metadata_log.changes import MetadataDelta, TopicImage
 from emulator.metadata_log.metadata_version import (
     ELIGIBLE_LEADER_REPLICAS,
     METADATA_VERSION,
@@ -40,133 +42,15 @@ from emulator.metadata_log.registrations import (
     BrokerRegistration,
     PartitionRegistration,
     broker_of,
-    merged,
     partition_of,
     record_of,
 )
-
-
-class TopicIdPartition(NamedTuple):
-    """A partition by topic id."""
-
-    topic_id: str
-    partition: int
-
-
-class TopicImage(Struct):
-    """A topic and its partitions by number."""
-
-    name: str
-    id: str
-    partitions: dict[int, PartitionRegistration] = field(default_factory=dict)
-
-
-class Change(NamedTuple):
-    """A partition before and after some records; None if it does not exist."""
-
-    topic: str
-    before: PartitionRegistration | None
-    after: PartitionRegistration | None
-
-
-class MetadataDelta(Struct):
-    """The changes of an image by some records; not part of any state.
-
-    ``partitions`` has every changed partition, with None as the new state of those of deleted
-    topics; given a ``broker``, only those with a current or former replica on it, which saves work
-    on brokers with very many partitions. ``topics`` names all topics with changed partitions.
-    ``brokers``, ``configs`` and ``features`` name what was written.
-    """
-
-    broker: int | None = None
-    partitions: dict[TopicIdPartition, Change] = field(default_factory=dict)
-    topics: dict[str, None] = field(default_factory=dict)
-    brokers: dict[int, None] = field(default_factory=dict)
-    configs: dict[str, None] = field(default_factory=dict)
-    features: dict[str, None] = field(default_factory=dict)
-
-    def touch(
-        self,
-        topic: TopicImage,
-        number: int,
-        before: PartitionRegistration | None,
-        after: PartitionRegistration | None,
-    ) -> None:
-        """Add a partition's change; if there are several, the first ``before`` is kept."""
-        self.topics[topic.name] = None
-        broker = self.broker
-        if broker is not None and not (
-            (after is not None and broker in after.replicas)
-            or (before is not None and broker in before.replicas)
-        ):
-            return
-        key = TopicIdPartition(topic.id, number)
-        earlier = self.partitions.get(key)
-        self.partitions[key] = Change(topic.name, earlier.before if earlier else before, after)
-
-    def add(self, later: "MetadataDelta") -> None:
-        """Add later changes: a partition keeps what it was before the first of them."""
-        for key, change in later.partitions.items():
-            earlier = self.partitions.get(key)
-            before = earlier.before if earlier else change.before
-            self.partitions[key] = Change(change.topic, before, change.after)
-        self.topics |= later.topics
-        self.brokers |= later.brokers
-        self.configs |= later.configs
-        self.features |= later.features
-
-    def local_changes(self, broker: int) -> "LocalReplicaChanges":
-        """Return the changes of a broker's own replicas (``TopicsDelta.localChanges``)."""
-        changes = LocalReplicaChanges()
-        for key, change in self.partitions.items():
-            _, before, after = change
-            if after is None or broker not in after.replicas:
-                if before is not None and broker in before.replicas:
-                    changes.deletes[key] = change
-            elif before is not None and before.partition_epoch == after.partition_epoch:
-                continue
-            elif after.leader == broker:
-                changes.leaders[key] = change
-                if before is None or before.leader_epoch != after.leader_epoch:
-                    changes.elected_leaders[key] = change
-            else:
-                changes.followers[key] = change
-        return changes
-
-    @staticmethod
-    def between(
-        before: "MetadataImage", after: "MetadataImage", broker: int | None = None
-    ) -> "MetadataDelta":
-        """Return the differences after a snapshot has replaced an image (``finishSnapshot``)."""
-        delta = MetadataDelta(broker)
-        nobody = TopicImage("", "")
-        for topic_id in [
-            *before.topics,
-            *(added for added in after.topics if added not in before.topics),
-        ]:
-            old, new = before.topics.get(topic_id, nobody), after.topics.get(topic_id, nobody)
-            for number in {**old.partitions, **new.partitions}:
-                was, now = old.partitions.get(number), new.partitions.get(number)
-                if was != now:
-                    delta.touch(new if new.id else old, number, was, now)
-        for name in ("brokers", "configs", "features"):
-            old, new = getattr(before, name), getattr(after, name)
-            changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
-            setattr(delta, name, dict.fromkeys(changed))
-        return delta
-
-
-class LocalReplicaChanges(Struct):
-    """The changes of a broker's replicas after reading some records.
-
-    ``elected_leaders`` are those of ``leaders`` with a new leader epoch; ``followers`` have a new
-    leader, or none.
-    """
-
-    deletes: dict[TopicIdPartition, Change] = field(default_factory=dict)
-    elected_leaders: dict[TopicIdPartition, Change] = field(default_factory=dict)
-    leaders: dict[TopicIdPartition, Change] = field(default_factory=dict)
-    followers: dict[TopicIdPartition, Change] = field(default_factory=dict)
+from emulator.metadata_log.runs import (
+    NO_PARTITIONS,
+    PartitionRecords,
+    SharedPartitions,
+    replay_run,
+)
 
 
 class MetadataImage(Struct):
@@ -255,7 +139,47 @@ class MetadataImage(Struct):
         for acl_id, acl in self.acls.items():
             yield record_of_acl(acl_id, acl)
 
+    def changes_since(self, before: "MetadataImage", broker: int | None = None) -> MetadataDelta:
+        """Return the differences after a snapshot has replaced an image (``finishSnapshot``).
+
+        With ``broker``, the delta has only the partitions that concern it.
+        """
+        delta = MetadataDelta(broker)
+        for topic_id in [
+            *before.topics,
+            *(added for added in self.topics if added not in before.topics),
+        ]:
+            self._add_changes(before.topics.get(topic_id), self.topics.get(topic_id), delta)
+        for name in ("brokers", "configs", "features"):
+            old, new = getattr(before, name), getattr(self, name)
+            changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+            setattr(delta, name, dict.fromkeys(changed))
+        return delta
+
+    @staticmethod
+    def _add_changes(
+        before: TopicImage | None, after: TopicImage | None, delta: MetadataDelta
+    ) -> None:
+        topic = after or before
+        assert topic is not None
+        old = NO_PARTITIONS if before is None else before.partitions
+        new = NO_PARTITIONS if after is None else after.partitions
+        numbers: Iterable[int] = {**old, **new}
+        if not old and isinstance(new, SharedPartitions) and delta.broker is not None:
+            numbers = new.of_broker(delta.broker)
+            if new:
+                delta.topics[topic.name] = None
+        for number in numbers:
+            was, now = old.get(number), new.get(number)
+            if was != now:
+                delta.touch(topic, number, was, now)
+
     # ---- replaying
+
+    def share(self, other: "MetadataImage") -> None:
+        """Share the partitions of an equal image, so that both are one object when they change."""
+        for topic_id, topic in self.topics.items():
+            topic.partitions = other.topics[topic_id].partitions
 
     def replay_batch(
         self,
@@ -278,26 +202,70 @@ class MetadataImage(Struct):
                 is_news, self.offset, self.epoch = True, offset, epoch
                 topic, number = self.topics[record.topic_id], record.partition_id
                 changed = topic.partitions[number]
-                topic.partitions[number] = after = merged(changed, record)
+                if type(topic.partitions) is SharedPartitions:
+                    topic.partitions = dict(topic.partitions)
+                topic.partitions[number] = after = changed.merge(record)
                 if delta is not None:
                     delta.touch(topic, number, changed, after)
             elif type(record) is PartitionRecord:
                 is_news, self.offset = True, offset
                 topic, number = self.topics[record.topic_id], record.partition_id
-                before = topic.partitions.get(number)
-                topic.partitions[number] = after = partition_of(record)
-                if delta is None:
-                    continue
-                broker = delta.broker
-                if before is None and broker is not None and broker not in after.replicas:
-                    delta.topics[topic.name] = None  # a partition of other brokers
-                else:
-                    delta.touch(topic, number, before, after)
+                self._set(topic, number, partition_of(record), delta)
             else:
                 is_news = is_news or not isinstance(record, NoOpRecord)
                 self.replay(record, offset, epoch, delta)
         self.offset, self.epoch = base_offset + len(records) - 1, epoch
         return is_news
+
+    def read_batch(
+        self,
+        records: Sequence[AnyRecord],
+        base_offset: int,
+        epoch: int,
+        delta: MetadataDelta | None = None,
+    ) -> bool:
+        """Apply a batch that other nodes read, too, and share the partitions with their images.
+
+        Otherwise as :meth:`replay_batch`, which is faster for a single reader.
+        """
+        is_news = False
+        run: PartitionRecords = []
+        for offset, record in enumerate(records, base_offset):
+            if type(record) is PartitionChangeRecord or type(record) is PartitionRecord:
+                run.append(record)
+                continue
+            if run:
+                self._read_run(run, offset, epoch, delta)
+                is_news, run = True, []
+            if isinstance(record, NoOpRecord):
+                continue
+            is_news = True
+            if isinstance(record, TopicRecord):
+                self._create(record, NO_PARTITIONS)
+            else:
+                self.replay(record, offset, epoch, delta)
+        if run:
+            self._read_run(run, base_offset + len(records), epoch, delta)
+        self.offset, self.epoch = base_offset + len(records) - 1, epoch
+        return is_news or bool(run)
+
+    def _read_run(
+        self,
+        records: PartitionRecords,
+        end_offset: int,
+        epoch: int,
+        delta: MetadataDelta | None,
+    ) -> None:
+        """Apply records of partitions that end before ``end_offset``."""
+        with suppress(KeyError):  # it is raised again, by the record that it comes from
+            if replay_run(self.topics, records, delta):
+                return
+        for offset, record in enumerate(records, end_offset - len(records)):
+            self.replay(record, offset, epoch, delta)
+
+    def _create(self, record: TopicRecord, partitions: dict[int, PartitionRegistration]) -> None:
+        self.topics[record.topic_id] = TopicImage(record.name, record.topic_id, partitions)
+        self.topic_ids[record.name] = record.topic_id
 
     def replay(
         self,
@@ -318,15 +286,14 @@ class MetadataImage(Struct):
             case PartitionChangeRecord():
                 topic = self.topics[record.topic_id]
                 before = topic.partitions[record.partition_id]
-                self._set(topic, record.partition_id, merged(before, record), delta)
+                self._set(topic, record.partition_id, before.merge(record), delta)
             case PartitionRecord():
                 topic = self.topics[record.topic_id]
                 self._set(topic, record.partition_id, partition_of(record), delta)
             case RegisterBrokerRecord() | BrokerRegistrationChangeRecord():
                 self._replay_broker(record, offset, delta)
-            case TopicRecord(name=name, topic_id=topic_id):
-                self.topics[topic_id] = TopicImage(name, topic_id)
-                self.topic_ids[name] = topic_id
+            case TopicRecord():
+                self._create(record, {})
             case _:
                 self._replay_rare(record, delta)
 
@@ -383,6 +350,8 @@ class MetadataImage(Struct):
         delta: MetadataDelta | None,
     ) -> None:
         before = topic.partitions.get(number)
+        if isinstance(topic.partitions, SharedPartitions):
+            topic.partitions = dict(topic.partitions)
         topic.partitions[number] = after
         if delta is not None:
             delta.touch(topic, number, before, after)

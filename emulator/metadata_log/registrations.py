@@ -1,7 +1,6 @@
 """The image's partitions, brokers and controllers, as immutable values."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -98,29 +97,6 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
         """
         epoch = self.partition_epoch + 1
         return replace(self, elr=(), last_known_elr=(), partition_epoch=epoch)
-
-
-LATEST_MERGES: Final = 16_384
-"""Of how many changes the results are kept for the next node that reads them."""
-
-_merges: dict[int, tuple[PartitionChangeRecord, PartitionRegistration, PartitionRegistration]] = {}
-"""By the identity of a record: that record, and the partition before and after it."""
-
-
-def merged(before: PartitionRegistration, record: PartitionChangeRecord) -> PartitionRegistration:
-    """Return the partition after a change, as one object for all nodes that read the record.
-
-    With a partition for each node, large clusters would take more time and memory the more nodes
-    they have.
-    """
-    known = _merges.get(id(record))
-    if known is not None and known[0] is record and known[1] is before:
-        return known[2]
-    if len(_merges) >= LATEST_MERGES:
-        _merges.clear()
-    after = before.merge(record)
-    _merges[id(record)] = record, before, after
-    return after
 
 
 def partition_of(record: PartitionRecord) -> PartitionRegistration:

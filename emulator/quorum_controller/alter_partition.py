@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.metadata_log.image import TopicIdPartition, TopicImage
+from emulator.metadata_log.changes import TopicIdPartition, TopicImage
 from emulator.metadata_log.records import NO_LEADER_CHANGE, RECOVERED, RECOVERING, AnyRecord
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.quorum_controller.context import Context

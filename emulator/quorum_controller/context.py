@@ -5,7 +5,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from emulator.metadata_log.image import MetadataImage, TopicImage
+from emulator.metadata_log.changes import TopicImage
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.registrations import BrokerRegistration
 from emulator.quorum_controller.partition_change_builder import ElectionRules
 from emulator.quorum_controller.result import ApiException

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from emulator.metadata_log.image import TopicIdPartition
+from emulator.metadata_log.changes import TopicIdPartition
 from emulator.metadata_log.records import AnyRecord
 from emulator.quorum_controller.context import Context
 from emulator.quorum_controller.partition_change_builder import PartitionChangeBuilder

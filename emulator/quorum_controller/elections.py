@@ -7,7 +7,7 @@ maybeElectUncleanLeaders), 3.9 to 4.1.
 from collections.abc import Iterable
 from typing import Final
 
-from emulator.metadata_log.image import TopicIdPartition, TopicImage
+from emulator.metadata_log.changes import TopicIdPartition, TopicImage
 from emulator.metadata_log.records import AnyRecord, PartitionChangeRecord
 from emulator.quorum_controller.context import Context
 from emulator.quorum_controller.partition_change_builder import Election, PartitionChangeBuilder

@@ -6,7 +6,7 @@ handleBrokerInControlledShutdown, handleBrokerShutdown, generateLeaderAndIsrUpda
 
 from collections.abc import Iterable
 
-from emulator.metadata_log.image import TopicIdPartition, TopicImage
+from emulator.metadata_log.changes import TopicIdPartition, TopicImage
 from emulator.metadata_log.records import (
     FENCE,
     IN_CONTROLLED_SHUTDOWN,

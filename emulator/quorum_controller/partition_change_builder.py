@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from emulator.metadata_log.image import TopicIdPartition
+from emulator.metadata_log.changes import TopicIdPartition
 from emulator.metadata_log.records import (
     NO_LEADER,
     NO_LEADER_CHANGE,

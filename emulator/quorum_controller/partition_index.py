@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from emulator.metadata_log.image import MetadataImage, TopicIdPartition
+from emulator.metadata_log.changes import TopicIdPartition
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.registrations import PartitionRegistration
 
 PartitionSet = dict[str, dict[int, None]]

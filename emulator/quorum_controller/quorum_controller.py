@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from emulator.common.acls import Acl
-from emulator.metadata_log.image import MetadataDelta, MetadataImage, TopicIdPartition
+from emulator.metadata_log.changes import MetadataDelta, TopicIdPartition
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import NoOpRecord, Replicas
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.quorum_controller import (

@@ -6,7 +6,7 @@ to 4.1; KIP-455, KIP-860 (allow.replication.factor.change).
 
 from collections.abc import Iterable, Mapping
 
-from emulator.metadata_log.image import TopicIdPartition, TopicImage
+from emulator.metadata_log.changes import TopicIdPartition, TopicImage
 from emulator.metadata_log.records import AnyRecord, PartitionChangeRecord, Replicas
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.quorum_controller import reassignment

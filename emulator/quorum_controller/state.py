@@ -2,7 +2,8 @@
 
 from msgspec import Struct
 
-from emulator.metadata_log.image import MetadataDelta, MetadataImage
+from emulator.metadata_log.changes import MetadataDelta
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import (
     AnyRecord,
     BrokerRegistrationChangeRecord,

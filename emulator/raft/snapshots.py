@@ -80,7 +80,7 @@ def take_snapshot(quorum: QuorumState, now_us: int) -> MetadataSnapshot | None:
     image = MetadataImage() if latest is None else copy_of(latest.image)
     batches = log.from_offset(image.offset + 1, committed)
     for batch in batches:
-        image.replay_batch(batch.records, batch.base_offset, batch.epoch)
+        image.read_batch(batch.records, batch.base_offset, batch.epoch)
     last = batches[-1]
     made = MetadataSnapshot(committed, last.epoch, last.appended_us, snapshot_size(image), image)
     log.snapshots.append(made)

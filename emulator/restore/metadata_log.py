@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from emulator.cluster_image.image import Broker, ClusterImage, Partition
-from emulator.metadata_log.image import MetadataImage, TopicImage, config_key
+from emulator.metadata_log.changes import TopicImage
+from emulator.metadata_log.image import MetadataImage, config_key
 from emulator.metadata_log.metadata_version import (
     METADATA_VERSION,
     is_cordoned_log_dirs_supported,
@@ -16,6 +17,7 @@ from emulator.metadata_log.records import (
     TOPIC_RESOURCE,
 )
 from emulator.metadata_log.registrations import BrokerRegistration, PartitionRegistration
+from emulator.metadata_log.runs import SharedPartitions
 from emulator.metadata_log.sizes import snapshot_size
 from emulator.protocol.raft import MetadataSnapshot
 
@@ -78,7 +80,9 @@ def _metadata(image: ClusterImage) -> MetadataImage:
         metadata.topics[topic.id] = TopicImage(
             topic.name,
             topic.id,
-            {partition.partition: _partition(partition) for partition in topic.partitions},
+            SharedPartitions(
+                (partition.partition, _partition(partition)) for partition in topic.partitions
+            ),
         )
     return metadata
 

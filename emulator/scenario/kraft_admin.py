@@ -9,7 +9,7 @@ from typing import Final
 from emulator.clients.state import AdminRequest
 from emulator.cluster import Cluster
 from emulator.inputs import statements as inputs
-from emulator.metadata_log.image import TopicImage
+from emulator.metadata_log.changes import TopicImage
 from emulator.metadata_log.records import BROKER_RESOURCE, TOPIC_RESOURCE
 from emulator.protocol import (
     AlterIsrItem,

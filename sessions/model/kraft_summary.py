@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from emulator.metadata_log.image import MetadataDelta, MetadataImage, TopicIdPartition
+from emulator.metadata_log.changes import MetadataDelta, TopicIdPartition
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import ClearElrRecord
 from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.decoding import decode_object

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from emulator.metadata_log.image import MetadataImage, TopicImage
+from emulator.metadata_log.changes import TopicImage
+from emulator.metadata_log.image import MetadataImage
 from sessions.decoding import decode_object
 from sessions.model.metadata_log import (
     OF_PARTITIONS,

@@ -18,7 +18,8 @@ from emulator import events
 from emulator.events import Event
 from emulator.kraft.facts import MetadataFacts
 from emulator.kraft.state import CommittedMetadata
-from emulator.metadata_log.image import Change, MetadataDelta, MetadataImage, TopicIdPartition
+from emulator.metadata_log.changes import Change, MetadataDelta, TopicIdPartition
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import (
     AnyRecord,
     NoOpRecord,

@@ -9,7 +9,8 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from emulator.metadata_log.image import Change, MetadataImage, TopicIdPartition
+from emulator.metadata_log.changes import Change, TopicIdPartition
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import (
     FENCE,
     UNFENCE,

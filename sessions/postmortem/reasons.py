@@ -6,7 +6,7 @@ there is one. This is what remains without it.
 
 from collections.abc import Mapping, Sequence
 
-from emulator.metadata_log.image import Change, TopicIdPartition
+from emulator.metadata_log.changes import Change, TopicIdPartition
 from emulator.metadata_log.records import (
     FENCE,
     UNFENCE,

@@ -16,7 +16,8 @@ from msgspec import Struct
 from emulator import events
 from emulator.events import Event
 from emulator.inputs.statements import CreateCluster
-from emulator.metadata_log.image import MetadataDelta, MetadataImage
+from emulator.metadata_log.changes import MetadataDelta
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import (
     FENCE,
     RECOVERED,

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.metadata_log.image import Change
+from emulator.metadata_log.changes import Change
 from emulator.metadata_log.records import (
     FENCE,
     UNFENCE,

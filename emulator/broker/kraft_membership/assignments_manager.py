@@ -11,7 +11,7 @@ from typing import Any, Final
 from emulator.broker.kraft_membership.controller_channel import ControllerChannel
 from emulator.broker.kraft_membership.state import KRaftMembershipState, Pending
 from emulator.broker_context import BrokerContext
-from emulator.metadata_log.image import TopicIdPartition
+from emulator.metadata_log.changes import TopicIdPartition
 from emulator.protocol import (
     AssignReplicasToDirsRequest,
     AssignReplicasToDirsResponse,

@@ -17,7 +17,8 @@ from emulator.broker.replication.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.broker_effects import MetadataPublished
 from emulator.coordinator.internal_topics import INTERNAL_TOPICS
-from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
+from emulator.metadata_log.changes import Change, MetadataDelta, TopicIdPartition
+from emulator.metadata_log.image import config_key
 from emulator.metadata_log.metadata_version import is_directory_assignment_supported
 from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER
 from emulator.metadata_log.registrations import PartitionRegistration
@@ -68,10 +69,10 @@ class MetadataPublisher:
         if snapshot is not None:
             before, image = image, copy_of(snapshot.image)
             state.image = image
-            delta = MetadataDelta.between(before, image, self.context.id)
+            delta = image.changes_since(before, self.context.id)
         is_news = snapshot is not None
         for batch in log.from_offset(image.offset + 1, committed):
-            is_news |= image.replay_batch(batch.records, batch.base_offset, batch.epoch, delta)
+            is_news |= image.read_batch(batch.records, batch.base_offset, batch.epoch, delta)
         if is_news or not state.published:
             self._publish(delta)
             self.context.emit(events.MetadataApplied, self.context.id, image.offset + 1)

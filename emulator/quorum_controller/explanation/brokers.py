@@ -6,7 +6,7 @@ from typing import Final, TypeGuard
 
 from msgspec.structs import replace
 
-from emulator.metadata_log.image import TopicIdPartition
+from emulator.metadata_log.changes import TopicIdPartition
 from emulator.metadata_log.records import (
     FENCE,
     IN_CONTROLLED_SHUTDOWN,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from emulator.metadata_log.image import TopicIdPartition, TopicImage
+from emulator.metadata_log.changes import TopicIdPartition, TopicImage
 from emulator.metadata_log.records import (
     NO_LEADER,
     NO_LEADER_CHANGE,

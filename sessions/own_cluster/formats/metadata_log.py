@@ -22,7 +22,8 @@ from emulator.cluster_image.image import (
     Quorum,
     Topic,
 )
-from emulator.metadata_log.image import MetadataImage, TopicImage, config_key
+from emulator.metadata_log.changes import TopicImage
+from emulator.metadata_log.image import MetadataImage, config_key
 from emulator.metadata_log.metadata_version import (
     KRAFT_VERSION,
     LEVELS,

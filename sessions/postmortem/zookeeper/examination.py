@@ -10,12 +10,8 @@ from msgspec import Struct, field
 
 from emulator.events import Event
 from emulator.inputs.statements import CreateCluster
-from emulator.metadata_log.image import (
-    Change,
-    MetadataDelta,
-    MetadataImage,
-    TopicIdPartition,
-)
+from emulator.metadata_log.changes import Change, MetadataDelta, TopicIdPartition
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import (
     FENCE,
     AnyRecord,

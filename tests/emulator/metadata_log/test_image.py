@@ -1,11 +1,15 @@
 """The image, and what a broker learns from a change of it."""
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from emulator.metadata_log.image import MetadataDelta, MetadataImage, TopicIdPartition
+from emulator.metadata_log.changes import MetadataDelta, TopicIdPartition
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.metadata_version import level_of
 from emulator.metadata_log.records import (
     AnyRecord,
@@ -144,25 +148,71 @@ def test_a_record_about_nothing_is_an_error() -> None:
         replay(MetadataImage(), [PartitionChangeRecord(0, "id-t", leader=0)])
 
 
-def test_nodes_that_read_the_same_record_share_the_partition() -> None:
-    first = image_of(TOPIC)
+def test_nodes_that_read_the_same_batch_share_the_partitions() -> None:
+    first = MetadataImage()
+    first.read_batch(TOPIC, 0, 1)
     copied = copier(MetadataImage)
     assert copied is not None
-    second, third = copied(first), image_of(TOPIC)
-    change = PartitionChangeRecord(0, "id-t", leader=1)
-    for image in (first, second, third):
-        replay(image, [change])
-    assert second.partition("t", 0) is first.partition("t", 0)
-    assert third == first
-    again = [PartitionChangeRecord(0, "id-t", isr=(0, number % 3)) for number in range(20_000)]
-    for image in (first, second):
-        replay(image, again)
-    assert second == first
-    partition = second.partition("t", 0)
-    assert partition is not None
-    assert partition.partition_epoch == 20_001
-    replay(second, [change])
+    second, own = copied(first), image_of(TOPIC)
+    changes = [PartitionChangeRecord(0, "id-t", leader=number % 2) for number in range(1_000)]
+    for image in (first, second, own):
+        image.read_batch(changes, image.offset + 1, 1)
+    assert second == own == first
+    assert second.topics["id-t"].partitions is first.topics["id-t"].partitions
+    assert own.topics["id-t"].partitions is not first.topics["id-t"].partitions
+    before = copied(first)
+    replay(second, [PartitionChangeRecord(0, "id-t", leader=1)])
+    assert (first, before) == (own, own)
     assert second != first
+
+
+NUMBERS = st.integers(0, 2)
+REPLICAS = st.lists(NUMBERS, max_size=3, unique=True).map(tuple)
+RECORDS = st.one_of(
+    st.builds(PartitionChangeRecord, NUMBERS, st.just("id-t"), REPLICAS, NUMBERS, REPLICAS),
+    st.builds(PartitionRecord, NUMBERS, st.just("id-t"), REPLICAS, REPLICAS, leader=NUMBERS),
+    st.just(RemoveTopicRecord("id-t")),
+    st.just(ClearElrRecord("t")),
+    st.just(TopicRecord("t", "id-t")),
+)
+
+
+@given(batches=st.lists(st.lists(RECORDS, max_size=6), max_size=4))
+def test_a_batch_changes_what_its_records_change_one_by_one(batches: list[list[AnyRecord]]) -> None:
+    """Whether a single node reads it or several, which share the partitions then."""
+    alone, single, images = image_of(TOPIC), image_of(TOPIC), [MetadataImage() for _ in range(3)]
+    for image in images:
+        image.read_batch(TOPIC, 0, 1)
+    for records in batches:
+        expected = [MetadataDelta(broker) for broker in (None, 0, 1)]
+        is_known = True
+        for delta in expected:
+            one_by_one = image_of(alone.records())
+            one_by_one.offset = alone.offset
+            is_known = replays(one_by_one, records, delta)
+        alone = one_by_one
+        with nullcontext() if is_known else pytest.raises(KeyError):
+            single.replay_batch(records, single.offset + 1, 1)
+        assert single.topics == alone.topics
+        for image, delta in zip(images, expected, strict=True):
+            changed = MetadataDelta(delta.broker)
+            base = image.offset + 1
+            with nullcontext() if is_known else pytest.raises(KeyError):
+                image.read_batch(records, base, 1, changed)
+            assert (image.topics, image.topic_ids) == (alone.topics, alone.topic_ids)
+            assert list(changed.partitions.items()) == list(delta.partitions.items())
+            assert list(changed.topics) == list(delta.topics)
+            assert image.offset == alone.offset
+
+
+def replays(image: MetadataImage, records: list[AnyRecord], delta: MetadataDelta) -> bool:
+    """Replay one by one; tell whether all refer to something known."""
+    try:
+        for record in records:
+            image.replay(record, image.offset + 1, 1, delta)
+    except KeyError:
+        return False
+    return True
 
 
 def test_copies_and_encodings_are_equal_and_apart() -> None:
@@ -209,14 +259,14 @@ def test_a_snapshot_in_place_of_an_image_is_what_differs() -> None:
     before, after = image_of(TOPIC), image_of(TOPIC)
     replay(after, [PartitionChangeRecord(0, "id-t", isr=(0, 1), leader=1)])
     replay(after, [TopicRecord("u", "id-u"), PartitionRecord(0, "id-u", (1,), (1,), leader=1)])
-    delta = MetadataDelta.between(before, after)
+    delta = after.changes_since(before)
     assert {(key.topic_id, key.partition) for key in delta.partitions} == {("id-t", 0), ("id-u", 0)}
     assert delta.topics == {"t": None, "u": None}
-    assert MetadataDelta.between(before, after, 2).partitions.keys() == {("id-t", 0)}
-    back = MetadataDelta.between(after, before)
+    assert after.changes_since(before, 2).partitions.keys() == {("id-t", 0)}
+    back = before.changes_since(after)
     gone = back.partitions[TopicIdPartition("id-u", 0)]
     assert (gone.topic, gone.after) == ("u", None)
-    assert not MetadataDelta.between(after, after).topics
+    assert not after.changes_since(after).topics
 
 
 def test_the_records_of_an_image_make_it_again() -> None:

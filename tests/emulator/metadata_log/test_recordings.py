@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from msgspec import ValidationError
 
-from emulator.metadata_log.image import MetadataDelta, MetadataImage
+from emulator.metadata_log.changes import MetadataDelta
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import ClearElrRecord, RemoveTopicRecord
 from emulator.metadata_log.shown import LogNames, read_back, show
 from tests.golden_kraft.recorded import IDS, RECORDINGS, load, read_log

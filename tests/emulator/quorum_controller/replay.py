@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any
 
-from emulator.metadata_log.image import MetadataDelta, MetadataImage, TopicIdPartition
+from emulator.metadata_log.changes import MetadataDelta, TopicIdPartition
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import ClearElrRecord
 from emulator.metadata_log.shown import LogNames, ShownRecord, show
 from emulator.quorum_controller.alter_partition import AlterPartitionItem

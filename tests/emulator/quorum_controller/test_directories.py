@@ -2,7 +2,8 @@
 
 import pytest
 
-from emulator.metadata_log.image import MetadataImage, TopicIdPartition
+from emulator.metadata_log.changes import TopicIdPartition
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.metadata_version import METADATA_VERSION
 from emulator.metadata_log.records import (
     NO_LEADER,

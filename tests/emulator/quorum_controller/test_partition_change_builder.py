@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from emulator.metadata_log.image import TopicIdPartition
+from emulator.metadata_log.changes import TopicIdPartition
 from emulator.metadata_log.records import NO_LEADER, RECOVERED, RECOVERING, PartitionChangeRecord
 from emulator.metadata_log.registrations import BrokerRegistration, PartitionRegistration
 from emulator.quorum_controller.partition_change_builder import (
