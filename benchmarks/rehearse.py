@@ -10,6 +10,7 @@ from itertools import islice
 from os import cpu_count
 from time import perf_counter
 
+from benchmarks.memory import PeakMemory
 from emulator.cluster_image.assumptions import complete
 from emulator.cluster_image.image import Broker, ClusterImage, Partition, Topic
 from emulator.inputs.statements import CreateCluster
@@ -42,7 +43,7 @@ def fleet(partitions: int, brokers: int) -> ClusterImage:
 def _cpu_seconds() -> float:
     """The processor time of this process and of those that have ended."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(each.ru_utime + each.ru_stime for each in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def main() -> None:
@@ -56,22 +57,20 @@ def main() -> None:
     image = complete(fleet(given.partitions, given.brokers)).image
     spec = CreateCluster(version="3.9", mode="kraft", image=image)
     begun, begun_cpu = perf_counter(), _cpu_seconds()
-    rehearsal = Rehearsal(spec, image)
-    started = perf_counter()
-    cases = [*islice(each_broker(image), given.lose or None), *each_rack(image)]
-    runs = run_cases(cases, image, in_processes(rehearsal, spec, given.workers))
-    report = report_of(rehearsal, runs, [], "fleet.cluster.json")
-    ended = perf_counter()
-    cpu = _cpu_seconds() - begun_cpu
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    with PeakMemory() as memory:
+        rehearsal = Rehearsal(spec, image)
+        started = perf_counter()
+        cases = [*islice(each_broker(image), given.lose or None), *each_rack(image)]
+        runs = run_cases(cases, image, in_processes(rehearsal, spec, given.workers))
+        report = report_of(rehearsal, runs, [], "fleet.cluster.json")
+        ended = perf_counter()
+        cpu = _cpu_seconds() - begun_cpu
     print(f"{given.partitions:,} partitions, {given.brokers} brokers, {len(cases)} cases")
     print(f"start from the image and settle  {started - begun:8.1f} s")
     print(f"all cases and the report         {ended - started:8.1f} s")
     print(f"together                         {ended - begun:8.1f} s")
     print(f"CPU time of all processes        {cpu:8.1f} s")
-    print(f"peak memory                      {own / 1024:8.0f} MiB")
-    print(f"peak memory of a worker          {workers / 1024:8.0f} MiB")
+    print(f"peak memory of all processes     {memory.mib:8.0f} MiB")
     print(f"safe: {report.safe}")
 
 

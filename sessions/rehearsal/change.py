@@ -19,7 +19,7 @@ from emulator.replication.assignment import AssignmentError, assign_kafka, assig
 from emulator.scenario.runner import Runner
 from sessions.own_cluster import by_hand
 from sessions.rehearsal.cases import CaseError
-from sessions.rehearsal.outcome import Requirements, outcome_of
+from sessions.rehearsal.outcome import Requirements, partitions_of
 from sessions.rehearsal.runs import Rehearsal
 from sessions.rehearsal.watch import Watch
 from sessions.text import broker_list
@@ -138,7 +138,7 @@ def preview(rehearsal: Rehearsal, plan: Plan) -> Change:
     """
     image, runner = rehearsal.image, rehearsal.runner.fork()
     _check(runner, plan)
-    before = outcome_of(runner.cluster).partitions
+    before = partitions_of(runner.cluster)
     watch = Watch(runner, Requirements(runner.cluster))
     begun_us = runner.now_us
     moving = {tp: list(to) for tp, to in plan.items() if list(to) != runner.cluster.assigned(tp)}
@@ -147,7 +147,7 @@ def preview(rehearsal: Rehearsal, plan: Plan) -> Change:
         runner.run_until(runner.now_us + LOOK_US)
         waiting = _asked(runner, waiting)
     unfinished = _unfinished(runner, moving)
-    after = outcome_of(runner.cluster).partitions
+    after = partitions_of(runner.cluster)
     return Change(
         plan,
         _moved_bytes(image, moving),
@@ -202,7 +202,7 @@ def _moved_bytes(image: ClusterImage, moving: Mapping[str, list[int]]) -> dict[i
 
 def _image_after(image: ClusterImage, runner: Runner) -> ClusterImage:
     """The image of the cluster after the change, with what the image knew of each partition."""
-    partitions = outcome_of(runner.cluster).partitions
+    partitions = partitions_of(runner.cluster)
     topics = []
     for topic in image.topics:
         made = []

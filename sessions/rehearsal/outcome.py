@@ -1,5 +1,7 @@
 """What a cluster is like at one moment, and how that differs from what it was like before."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from emulator.cluster import Cluster
@@ -28,17 +30,28 @@ class PartitionOutcome(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Outcome(Struct, frozen=True):
-    """A cluster at one moment, by topic-partition.
+    """A cluster at one moment, beside what it was like when it had settled.
 
-    ``controller`` is the active controller's host, None if nobody controls the cluster.
+    ``changed`` has the partitions that are not as they were then. ``controller`` is the active
+    controller's host, None if nobody controls the cluster.
     """
 
-    partitions: dict[str, PartitionOutcome]
+    changed: dict[str, PartitionOutcome]
     controller: int | None
 
 
-def outcome_of(cluster: Cluster) -> Outcome:
-    """Read what a cluster is like now."""
+def outcome_of(cluster: Cluster, settled: Mapping[str, PartitionOutcome]) -> Outcome:
+    """Read what has become of a cluster whose partitions were ``settled``."""
+    now = partitions_of(cluster)
+    changed = {tp: partition for tp, partition in now.items() if partition != settled.get(tp)}
+    controller = cluster.controller_id()
+    if controller is not None and not cluster.host_works(controller):
+        controller = None
+    return Outcome(changed, controller)
+
+
+def partitions_of(cluster: Cluster) -> dict[str, PartitionOutcome]:
+    """Read what a cluster's partitions are like now."""
     elr: dict[str, tuple[int, ...]] = {}
     if cluster.kraft is not None:
         for topic, number, partition in cluster.kraft.committed.image.partitions():
@@ -59,10 +72,7 @@ def outcome_of(cluster: Cluster) -> Outcome:
             -1 if replica is None else replica.log_end,
         )
         partitions[tp] = known.setdefault(outcome, outcome)
-    controller = cluster.controller_id()
-    if controller is not None and not cluster.host_works(controller):
-        controller = None
-    return Outcome(partitions, controller)
+    return partitions
 
 
 class Requirements:

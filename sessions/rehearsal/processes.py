@@ -34,12 +34,12 @@ def in_processes(rehearsal: Rehearsal, spec: CreateCluster, workers: int) -> Run
     """Run trials in up to ``workers`` processes, or in this one if there is little to do."""
 
     def run(trials: Sequence[Trial], progress: Progress) -> list[Order]:
-        shared = _Shared(rehearsal)
-        found: dict[int, Order] = {}
+        shared = _Shared()
+        orders: dict[int, Order] = {}
         for number, order in _results(rehearsal, spec, trials, workers):
-            found[number] = shared.order(order)
-            progress(len(found))
-        return [found[number] for number in range(len(trials))]
+            orders[number] = shared.order(order)
+            progress(len(orders))
+        return [orders[number] for number in range(len(trials))]
 
     return run
 
@@ -65,17 +65,16 @@ def _results(
 class _Shared:
     """Lets the outcomes of all trials share names and equal states: most of them are the same."""
 
-    def __init__(self, rehearsal: Rehearsal) -> None:
-        self._names = {tp: tp for tp in rehearsal.cluster.state.states}
+    def __init__(self) -> None:
         self._states: dict[PartitionOutcome, PartitionOutcome] = {}
 
     def order(self, order: Order) -> Order:
         """Return an equal order."""
-        partitions = {
-            self._names.get(tp, tp): self._states.setdefault(partition, partition)
-            for tp, partition in order.outcome.partitions.items()
+        changed = {
+            sys.intern(tp): self._states.setdefault(partition, partition)
+            for tp, partition in order.outcome.changed.items()
         }
-        return replace(order, outcome=replace(order.outcome, partitions=partitions))
+        return replace(order, outcome=replace(order.outcome, changed=changed))
 
 
 # ---- forks of this process

@@ -1,7 +1,7 @@
 """The report of a rehearsal: verdicts, risks, and what the cluster is like after each case."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -23,7 +23,7 @@ from sessions.rehearsal.risks import (
     unsafe_topics,
 )
 from sessions.rehearsal.rolling import Roll
-from sessions.rehearsal.runs import CaseRun, Rehearsal
+from sessions.rehearsal.runs import CaseRun, Rehearsal, Runs
 
 SCHEMA: Final = 1
 SAFE: Final = "safe"
@@ -54,7 +54,10 @@ class CaseReport(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """A whole rehearsal; ``broken`` is what does not work although nothing was lost."""
+    """A whole rehearsal; ``broken`` is what does not work although nothing was lost.
+
+    ``settled`` has the partitions before anything was lost.
+    """
 
     release: str
     mode: str
@@ -63,6 +66,7 @@ class Report(Struct, frozen=True):
     cases: list[CaseReport]
     restart_order: list[int]
     unsafe_topics: list[UnsafeTopic]
+    settled: dict[str, PartitionOutcome]
     roll: Roll | None = None
     change: Change | None = None
 
@@ -80,7 +84,7 @@ class Report(Struct, frozen=True):
 
 def report_of(
     rehearsal: Rehearsal,
-    runs: Sequence[CaseRun],
+    runs: Runs,
     assumed: Iterable[str],
     image_name: str,
     roll: Roll | None = None,
@@ -94,29 +98,41 @@ def report_of(
         for topic in image.topics
         for partition in topic.partitions
     }
-    sizes = _sizes(image)
-    nothing_lost = rehearsal.nothing_lost
+    sizes, settled, nothing = _sizes(image), rehearsal.settled, runs.nothing
     return Report(
         image.release or "",
         image.mode or "",
         list(assumed),
-        broken(nothing_lost, requirements),
+        broken({**settled, **nothing.changed}, requirements),
         [
-            _case(run, risks_of(run, nothing_lost, replicas, requirements), sizes, image_name)
-            for run in runs
+            _case(
+                run,
+                risks_of(run, settled, nothing, replicas, requirements),
+                settled,
+                sizes,
+                image_name,
+            )
+            for run in runs.cases
         ],
         restart_order(image),
         unsafe_topics(image, requirements),
+        settled,
         roll,
         change,
     )
 
 
-def _case(run: CaseRun, risks: Risks, sizes: dict[str, int], image_name: str) -> CaseReport:
+def _case(
+    run: CaseRun,
+    risks: Risks,
+    settled: Mapping[str, PartitionOutcome],
+    sizes: dict[str, int],
+    image_name: str,
+) -> CaseReport:
     outcome = run.orders[0].outcome
     leaders: Counter[int] = Counter()
     leading: Counter[int] = Counter()
-    for tp, partition in outcome.partitions.items():
+    for tp, partition in {**settled, **outcome.changed}.items():
         if partition.online:
             leaders[partition.leader] += 1
             leading[partition.leader] += sizes.get(tp, 0)
@@ -124,7 +140,7 @@ def _case(run: CaseRun, risks: Risks, sizes: dict[str, int], image_name: str) ->
         run.case,
         risks,
         outcome,
-        {tp: _seen(run, tp) for tp in run.races},
+        {tp: _seen(run, tp, settled) for tp in run.races},
         dict(sorted(leaders.items())),
         dict(sorted(leading.items())) if sizes else {},
         max(order.seconds for order in run.orders),
@@ -132,10 +148,10 @@ def _case(run: CaseRun, risks: Risks, sizes: dict[str, int], image_name: str) ->
     )
 
 
-def _seen(run: CaseRun, tp: str) -> list[PartitionOutcome]:
+def _seen(run: CaseRun, tp: str, settled: Mapping[str, PartitionOutcome]) -> list[PartitionOutcome]:
     seen: list[PartitionOutcome] = []
     for order in run.orders:
-        partition = order.outcome.partitions[tp]
+        partition = order.outcome.changed.get(tp) or settled[tp]
         if partition not in seen:
             seen.append(partition)
     return seen
@@ -164,13 +180,14 @@ def script_of(case: Case, image_name: str) -> str:
 
 def as_plain(report: Report, *, partitions: bool = False) -> dict[str, Any]:
     """Return a report as plain data; with ``partitions``, all of them after each case."""
+    settled = report.settled if partitions else None
     plain = {
         "schema": SCHEMA,
         "release": report.release,
         "mode": report.mode,
         "assumed": report.assumed,
         "broken": asdict(report.broken),
-        "cases": [_case_as_plain(case, partitions=partitions) for case in report.cases],
+        "cases": [_case_as_plain(case, settled) for case in report.cases],
         "restart_order": report.restart_order,
         "unsafe_topics": [asdict(topic) for topic in report.unsafe_topics],
         "safe": report.safe,
@@ -211,7 +228,9 @@ def _roll_as_plain(roll: Roll) -> dict[str, Any]:
     }
 
 
-def _case_as_plain(report: CaseReport, *, partitions: bool) -> dict[str, Any]:
+def _case_as_plain(
+    report: CaseReport, settled: Mapping[str, PartitionOutcome] | None
+) -> dict[str, Any]:
     plain: dict[str, Any] = {
         "lose": list(report.case.lose),
         "name": report.case.name,
@@ -228,8 +247,8 @@ def _case_as_plain(report: CaseReport, *, partitions: bool) -> dict[str, Any]:
     }
     if report.leading_bytes:
         plain["bytes"] = {str(broker): size for broker, size in report.leading_bytes.items()}
-    if partitions:
-        states = report.outcome.partitions
+    if settled is not None:
+        states = {**settled, **report.outcome.changed}
         plain["partitions"] = [{**_named(tp), **_state(states[tp])} for tp in in_order(states)]
     return plain
 

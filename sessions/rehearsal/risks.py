@@ -4,7 +4,7 @@ A case is judged beside the same cluster without the loss: a partition that has 
 few replicas in sync, in either case is not blamed on the case.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -52,29 +52,35 @@ class UnsafeTopic(Struct, frozen=True):
     why: str
 
 
-def broken(nothing_lost: Outcome, requirements: Requirements) -> Broken:
+def broken(partitions: Mapping[str, PartitionOutcome], requirements: Requirements) -> Broken:
     """Return what does not work although nothing was lost."""
-    partitions = nothing_lost.partitions
     offline = [tp for tp, partition in partitions.items() if not partition.online]
     small = [tp for tp, each in partitions.items() if _is_unwritable(tp, each, requirements)]
     return Broken(in_order(offline), in_order(small))
 
 
 def risks_of(
-    run: CaseRun, nothing_lost: Outcome, replicas: dict[str, int], requirements: Requirements
+    run: CaseRun,
+    settled: Mapping[str, PartitionOutcome],
+    nothing: Outcome,
+    replicas: dict[str, int],
+    requirements: Requirements,
 ) -> Risks:
     """Judge a case: a partition is at risk if it is in any order of its losses.
 
-    ``replicas`` is the number of replicas of each partition.
+    The case is compared with what becomes of the cluster if ``nothing`` is lost; ``replicas`` is
+    the number of replicas of each partition.
     """
     alone: set[str] = set()
     unavailable: set[str] = set()
     unwritable: set[str] = set()
     moved: set[str] = set()
     for order in run.orders:
-        for tp, after in order.outcome.partitions.items():
-            before = nothing_lost.partitions.get(tp)
-            if before is None or not before.online or after == before:
+        changed = order.outcome.changed
+        for tp in {**changed, **nothing.changed}:
+            before = nothing.changed.get(tp, settled.get(tp))
+            after = changed.get(tp, settled.get(tp))
+            if after is None or before is None or not before.online or after == before:
                 continue
             if not after.online:
                 (alone if replicas.get(tp) == 1 else unavailable).add(tp)

@@ -12,7 +12,7 @@ from emulator.inputs.statements import (
     StopBroker,
 )
 from emulator.scenario.runner import Runner
-from sessions.rehearsal.outcome import Requirements, outcome_of
+from sessions.rehearsal.outcome import Requirements, partitions_of
 from sessions.rehearsal.restart_order import restart_order
 from sessions.rehearsal.runs import Rehearsal
 from sessions.rehearsal.watch import Watch
@@ -61,9 +61,7 @@ def _restarted(rehearsal: Rehearsal, runner: Runner, node: int) -> Restart:
     caught_up = True
     if node in runner.cluster.brokers:
         member_of = [
-            tp
-            for tp, partition in outcome_of(runner.cluster).partitions.items()
-            if node in partition.isr
+            tp for tp, partition in partitions_of(runner.cluster).items() if node in partition.isr
         ]
         _do(runner, StopBroker(broker=node))
         _do(runner, StartBroker(broker=node))

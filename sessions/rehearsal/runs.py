@@ -25,7 +25,7 @@ from emulator.releases.config import BrokerConfig, resolve
 from emulator.restore.metadata_log import controller_ids
 from emulator.scenario.runner import Runner
 from sessions.rehearsal.cases import Case
-from sessions.rehearsal.outcome import Outcome, outcome_of
+from sessions.rehearsal.outcome import Outcome, outcome_of, partitions_of
 
 SETTLES_US: Final = 5_000_000
 """How long a cluster that starts from an image runs before the cases begin."""
@@ -68,13 +68,22 @@ class CaseRun(Struct, frozen=True):
     @property
     def races(self) -> list[str]:
         """The partitions whose outcome depends on the order, sorted."""
-        first = self.orders[0].outcome.partitions
+        first = self.orders[0].outcome.changed
         differing: set[str] = set()
         for order in self.orders[1:]:
-            for tp, partition in order.outcome.partitions.items():
-                if partition != first.get(tp):
-                    differing.add(tp)
+            changed = order.outcome.changed
+            differing |= {tp for tp in (*first, *changed) if first.get(tp) != changed.get(tp)}
         return sorted(differing)
+
+
+class Runs(Struct, frozen=True):
+    """The runs of all cases, and what becomes of the cluster if ``nothing`` is lost."""
+
+    nothing: Outcome
+    cases: list[CaseRun]
+
+
+NOTHING: Final = Trial(Case("nothing", ()), ())
 
 
 def trials_of(case: Case, mode: str | None) -> list[Trial]:
@@ -86,7 +95,10 @@ def trials_of(case: Case, mode: str | None) -> list[Trial]:
 
 
 class Rehearsal:
-    """One cluster, ready to lose what the cases name."""
+    """One cluster, ready to lose what the cases name.
+
+    ``settled`` is what its partitions are like before anything is lost.
+    """
 
     def __init__(self, spec: CreateCluster, image: ClusterImage) -> None:
         """Start the cluster of ``spec``, whose complete image is ``image``, and let it settle."""
@@ -94,27 +106,18 @@ class Rehearsal:
         self.runner = Runner(Cluster(spec))
         self.controllers = controller_ids(image) if image.quorum is not None else {}
         self.runner.run_until(self.runner.now_us + SETTLES_US)
+        self.settled = partitions_of(self.cluster)
         config = self._config()
         self.detected_us = _detected_us(config, in_kraft_mode=image.mode == "kraft")
         self.horizon_us = self.detected_us + config.replica_lag_time_max_us * 3 // 2 + MARGIN_US
         self.apart_us = config.broker_heartbeat_interval_us
         if image.mode == "zk":
             self.apart_us = config.zookeeper_session_timeout_us // PINGS_PER_SESSION + 2 * TICK_US
-        self._nothing_lost: Outcome | None = None
 
     @property
     def cluster(self) -> Cluster:
         """The cluster before anything is lost."""
         return self.runner.cluster
-
-    @property
-    def nothing_lost(self) -> Outcome:
-        """What the cluster is like after as much time as a case takes, if nothing is lost."""
-        if self._nothing_lost is None:
-            copy = self.runner.fork()
-            copy.run_until(copy.now_us + self.horizon_us)
-            self._nothing_lost = outcome_of(copy.cluster)
-        return self._nothing_lost
 
     def _config(self) -> BrokerConfig:
         settings = self.cluster.settings
@@ -143,8 +146,9 @@ class Rehearsal:
             if broker != brokers[-1] and not trial.at_once:
                 runner.run_until(runner.now_us + self._apart_us(brokers))
         runner.run_until(runner.now_us + self.horizon_us)
+        outcome = outcome_of(runner.cluster, self.settled)
         seconds = (max(changed_us, default=begun_us) - begun_us) / 1_000_000
-        return Order(brokers, trial.at_once, outcome_of(runner.cluster), seconds)
+        return Order(brokers, trial.at_once, outcome, seconds)
 
     def _apart_us(self, brokers: Sequence[int]) -> int:
         """How far apart brokers die so that the cluster misses them in order, but all in time."""
@@ -172,16 +176,17 @@ RunTrials = Callable[[Sequence[Trial], Progress], Sequence[Order]]
 
 
 def all_trials(cases: Sequence[Case], image: ClusterImage) -> list[Trial]:
-    """Return the trials of all cases."""
-    return [trial for case in cases for trial in trials_of(case, image.mode)]
+    """Return the trial in which nothing is lost, and those of all cases."""
+    return [NOTHING, *(trial for case in cases for trial in trials_of(case, image.mode))]
 
 
 def run_cases(
     cases: Sequence[Case], image: ClusterImage, run: RunTrials, progress: Progress = lambda _: None
-) -> list[CaseRun]:
+) -> Runs:
     """Run the cases; return their runs in the order of ``cases``."""
     trials = all_trials(cases, image)
+    nothing, *ordered = run(trials, progress)
     orders: dict[Case, list[Order]] = {case: [] for case in cases}
-    for trial, order in zip(trials, run(trials, progress), strict=True):
+    for trial, order in zip(trials[1:], ordered, strict=True):
         orders[trial.case].append(order)
-    return [CaseRun(case, tuple(found)) for case, found in orders.items()]
+    return Runs(nothing.outcome, [CaseRun(case, tuple(runs)) for case, runs in orders.items()])

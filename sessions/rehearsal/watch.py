@@ -2,7 +2,7 @@
 
 from emulator import events
 from emulator.scenario.runner import Runner
-from sessions.rehearsal.outcome import Requirements, outcome_of
+from sessions.rehearsal.outcome import Requirements, partitions_of
 
 
 class Watch:
@@ -18,7 +18,7 @@ class Watch:
         self.least: dict[str, int] = {}
         self.since_us: dict[str, int] = {}
         self.unwritable_us: dict[str, int] = {}
-        partitions = outcome_of(runner.cluster).partitions
+        partitions = partitions_of(runner.cluster)
         self.before = {tp: len(partition.isr) for tp, partition in partitions.items()}
         self.ignored = {
             tp

@@ -22,7 +22,7 @@ from sessions.own_cluster.importing import import_sources
 from sessions.rehearsal import cases
 from sessions.rehearsal.outcome import PartitionOutcome
 from sessions.rehearsal.processes import in_processes
-from sessions.rehearsal.runs import CaseRun, Rehearsal, run_cases
+from sessions.rehearsal.runs import Rehearsal, run_cases
 from tests.sessions.own_cluster.recorded import RECORDINGS
 
 RECORDED = {
@@ -71,14 +71,15 @@ def image_of(recording: dict[str, Any], case: dict[str, Any]) -> ClusterImage:
     )
 
 
-def rehearsed(image: ClusterImage, lose: list[int]) -> CaseRun:
+def rehearsed(image: ClusterImage, lose: list[int]) -> list[dict[str, PartitionOutcome]]:
+    """The partitions afterwards, in each order in which the nodes may be missed."""
     made = complete(image).image
     spec = CreateCluster(
         version=made.release or "", mode=made.mode or "", image=image, config=AS_RECORDED
     )
-    run = in_processes(Rehearsal(spec, made), spec, 1)
-    [done] = run_cases([cases.named(made, lose)], made, run)
-    return done
+    rehearsal = Rehearsal(spec, made)
+    [run] = run_cases([cases.named(made, lose)], made, in_processes(rehearsal, spec, 1)).cases
+    return [{**rehearsal.settled, **order.outcome.changed} for order in run.orders]
 
 
 def facts(partition: PartitionOutcome) -> tuple[Any, ...]:
@@ -99,12 +100,12 @@ def test_every_partition_is_what_the_real_cluster_made_of_it(name: str, number: 
     """Where a rack dies, the cluster misses its brokers in an order that is chance."""
     recording = RECORDED[name]
     case = recording["cases"][number]
-    run = rehearsed(image_of(recording, case), case["lose"])
+    orders = rehearsed(image_of(recording, case), case["lose"])
     for topic, partition, *expected in case["after"]:
-        seen = [facts(order.outcome.partitions[f"{topic}-{partition}"]) for order in run.orders]
+        seen = [facts(partitions[f"{topic}-{partition}"]) for partitions in orders]
         assert tuple(expected) in seen, (topic, partition)
         if len(case["lose"]) == 1:
-            assert len(run.orders) == 1
+            assert len(orders) == 1
 
 
 @pytest.mark.parametrize(
@@ -124,8 +125,8 @@ def test_what_operators_paste_leads_to_the_same_leaders_and_isrs(
     folder = RECORDINGS / name / case
     by_hand = ClusterImage(recording["release"], recording["mode"])
     imported = import_sources([str(folder / source) for source in sources], by_hand)
-    run = rehearsed(imported.image, found["lose"])
+    orders = rehearsed(imported.image, found["lose"])
     for topic, partition, leader, _epoch, _version, isr, elr in found["after"]:
-        outcomes = [order.outcome.partitions[f"{topic}-{partition}"] for order in run.orders]
+        outcomes = [partitions[f"{topic}-{partition}"] for partitions in orders]
         seen = [(each.leader, list(each.isr), list(each.elr)) for each in outcomes]
         assert (leader, isr, elr) in seen, (topic, partition)
