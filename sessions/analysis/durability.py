@@ -14,13 +14,14 @@ from sessions.analysis.results.truth import (
     DURABILITY,
     DURABILITY_RECORDS,
     FATES,
+    LOST_OFFSETS,
     PARTITION_DURABILITY,
     UNACKNOWLEDGED,
 )
 from sessions.analysis.state_intervals import partition_spells
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import PARTITION, SESSION
-from sessions.dataset.tables import METADATA_RECORDS, PRODUCED
+from sessions.dataset.tables import EVENTS, METADATA_RECORDS, PRODUCED
 
 GENERATIONS: Final = {
     "high_watermark_needs_min_isr": "KAFKA-15583",
@@ -56,6 +57,20 @@ def durability_records(source: DatasetTables) -> DataFrame:
     placed = problems.withColumns({"topic": topic, "partition": number})
     joined = placed.join(known, [SESSION, "record"], "left")
     return joined.select(*DURABILITY_RECORDS.names)
+
+
+def lost_offsets(source: DatasetTables) -> DataFrame:
+    """Return the table :data:`LOST_OFFSETS`: what the last audit of each partition says."""
+    events = source.table(EVENTS)
+    ranges = F.from_json("payload", "lost_offsets ARRAY<ARRAY<BIGINT>>")["lost_offsets"]
+    audits = events.where("type = 'AuditChanged'").withColumn("ranges", ranges)
+    last = audits.groupBy(*PARTITION).agg(F.max_by(F.struct("seq", "ranges"), "seq").alias("last"))
+    removals = events.where("type = 'PartitionStateRemoved'").groupBy(*PARTITION)
+    removed = removals.agg(F.max("seq").alias("removed"))
+    left = last.join(removed, list(PARTITION), "left").where("coalesce(removed, 0) < last.seq")
+    rows = left.select(*PARTITION, "last.*", F.explode("last.ranges").alias("range"))
+    named = {"begin": F.col("range")[0], "end": F.col("range")[1], "audit_seq": F.col("seq")}
+    return rows.withColumns(named).select(*LOST_OFFSETS.names)
 
 
 def partition_durability(source: DatasetTables) -> DataFrame:
@@ -153,6 +168,14 @@ JOB: Final = Job(
             ),
             (),
             (SESSION, "topic", "partition", "fate", "record", "offset"),
+        ),
+        Result(
+            LOST_OFFSETS,
+            lost_offsets,
+            "Offsets that are lost, whose records are not known",
+            shown(session=SESSION, partition="tp", begin="begin", end="end", told_at="audit_seq"),
+            (),
+            (SESSION, "topic", "partition", "begin"),
         ),
         Result(PARTITION_DURABILITY, partition_durability, "Durability by partition"),
         Result(

@@ -49,6 +49,9 @@ WORDS: Final = {
     "lost": "An acknowledged record that is not in the log of its partition's leader. While a "
     "partition has no leader, its records are unavailable, not lost. Records that retention or "
     "DeleteRecords removed are not lost.",
+    "lost_offsets": "Committed offsets of a cluster that started from an image, that the log of "
+    "the partition's leader lacks. Which records they had is not known, so no table has them as "
+    "records. Computed in `emulator.audit.ground_truth`, which counts them as `lost`, too.",
     "outcome (of a session)": "`failed` if an assertion failed, or an invariant was violated that "
     "the release is not known to violate; otherwise `passed`, or `unknown` if the recording is not "
     "complete. Computed in `sessions.dataset.rows.sessions`.",

@@ -15,7 +15,10 @@ class Loss(Struct, frozen=True):
 
 
 class VariantReport(Struct, frozen=True):
-    """All runs of one combination. ``unavailable_us`` is the mean and the maximum per run."""
+    """All runs of one combination. ``unavailable_us`` is the mean and the maximum per run.
+
+    ``lost`` has the offsets of an image, too, whose records are not known.
+    """
 
     values: dict[str, str]
     runs: int

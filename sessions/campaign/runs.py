@@ -9,13 +9,18 @@ from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import RUNS, SESSIONS
 from sessions.dataset.writer import Row
 
-LOSSES: Final = ("lost", "duplicated", "diverged", "consumed_lost")
-"""Columns that are findings if they are not 0."""
+LOSSES: Final = {
+    "lost": ("lost", "lost_offsets"),
+    "duplicated": ("duplicated",),
+    "diverged": ("diverged",),
+    "consumed_lost": ("consumed_lost",),
+}
+"""Findings, and the columns of which one is not 0 then."""
 COUNTED: Final = (
     "events",
     "time_us",
     "acked",
-    *LOSSES,
+    *(name for names in LOSSES.values() for name in names),
     "expectations_failed",
     "invariants_violated",
 )
@@ -49,9 +54,10 @@ def run_row(plan: Plan, run: Run, limit_s: float, ended: Row | Failure) -> Row:
 def _of_session(row: Row) -> dict[str, Any]:
     names = [name for name in SESSIONS.names if name != SESSION]
     values = dict(zip(names, row, strict=True))
+    lost = [loss for loss, of in LOSSES.items() if any(values[name] for name in of)]
     failed = ["failed"] if values["outcome"] == "failed" else []
     return {name: values[name] for name in COUNTED} | {
         "outcome": values["outcome"],
-        "findings": failed + [name for name in LOSSES if values[name]],
+        "findings": failed + lost,
         "unavailable_us": values["leaderless_us"],
     }

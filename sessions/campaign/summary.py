@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any, Final
 
 from msgspec import structs
@@ -99,9 +100,13 @@ def _gravity() -> Column:
     return (
         F.when(F.col("outcome").isin("raised", "hung"), 0)
         .when(F.col("outcome") == "failed", 1)
-        .when(F.col("lost") > 0, 2)
+        .when(_total("lost") > 0, 2)
         .otherwise(3)
     )
+
+
+def _total(loss: str) -> Column:
+    return reduce(Column.__add__, (F.col(name) for name in LOSSES[loss]))
 
 
 def _sums() -> Iterator[Column]:
@@ -109,8 +114,8 @@ def _sums() -> Iterator[Column]:
     for outcome in OUTCOMES:
         yield F.count_if(F.col("outcome") == outcome).alias(outcome)
     for loss in LOSSES:
-        yield F.count_if(F.col(loss) > 0).alias(f"{loss}_runs")
-        yield F.coalesce(F.sum(loss), F.lit(0)).alias(loss)
+        yield F.count_if(_total(loss) > 0).alias(f"{loss}_runs")
+        yield F.coalesce(F.sum(_total(loss)), F.lit(0)).alias(loss)
     yield F.avg("unavailable_us").alias("unavailable_mean_us")
     yield F.max("unavailable_us").alias("unavailable_max_us")
 

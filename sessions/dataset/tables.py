@@ -771,6 +771,13 @@ SESSIONS: Final = Table(
             "records",
             "those of `acked` that are missing from their leaders' logs at the end",
         ),
+        Column(
+            "lost_offsets",
+            "int64",
+            "offsets",
+            "offsets that were committed before the cluster started from an image, and that the "
+            "leaders' logs lack at the end: which records they had is not known",
+        ),
         Column("duplicated", "int64", "records", "extra copies in the leaders' logs at the end"),
         Column(
             "diverged",
@@ -866,6 +873,7 @@ RUNS: Final = Table(
         Column("time_us", "int64", "us", "virtual time at its end", NO_SESSION),
         Column("acked", "int64", "records", "as in `sessions`", NO_SESSION),
         Column("lost", "int64", "records", "as in `sessions`", NO_SESSION),
+        Column("lost_offsets", "int64", "offsets", "as in `sessions`", NO_SESSION),
         Column("duplicated", "int64", "records", "extra copies at the end", NO_SESSION),
         Column(
             "diverged", "int64", "offsets", "offsets with different records at the end", NO_SESSION

@@ -68,6 +68,28 @@ LIMIT 10
     ),
 )
 
+LOST_OFFSETS: Final = Table(
+    "lost_offsets",
+    "a range of offsets that were committed before the cluster started from an image, and that the "
+    "leader's log lacks at the session's end: which records they had is not known",
+    "",
+    (
+        *place_columns(),
+        Column("begin", "int64", "offset", "the first of them"),
+        Column("end", "int64", "offset", "the offset after the last of them"),
+        event("audit_seq", "AuditChanged that told it"),
+    ),
+    example=Example(
+        "Which committed offsets of an image are lost?",
+        """\
+SELECT session, tp, begin, end, end - begin AS offsets
+FROM lost_offsets
+ORDER BY session, tp, begin
+LIMIT 10
+""",
+    ),
+)
+
 _OUTCOMES: Final = (
     count("records", "records", "records produced with these settings"),
     count("acked", "records", "acknowledged records"),

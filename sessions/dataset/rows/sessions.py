@@ -58,7 +58,7 @@ class Totals:
         self.violated = 0
         self.unpromised = Unpromised()
         self.leaderless = LeaderlessTime()
-        self.audits: dict[str, tuple[int, int, int, int]] = {}
+        self.audits: dict[str, tuple[int, int, int, int, int]] = {}
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
         """Return the handlers by type of event."""
@@ -76,8 +76,8 @@ class Totals:
     def row(self, facts: SessionFacts, events: int, last_seq: int, last_us: int) -> Row:
         """Return the row after ``events`` events, the last with this number (0: none) and time."""
         created, end_us = self.created, max(last_us, facts.end_us or 0)
-        audit = [sum(counts) for counts in zip(*self.audits.values(), strict=True)] or [0] * 4
-        lost, duplicated, diverged, consumed_lost = audit
+        audit = [sum(counts) for counts in zip(*self.audits.values(), strict=True)] or [0] * 5
+        lost, lost_offsets, duplicated, diverged, consumed_lost = audit
         return session_row(
             name=facts.name or facts.id,
             version=created and created.version,
@@ -95,6 +95,7 @@ class Totals:
             acked=self.acked,
             failed=self.failed,
             lost=lost,
+            lost_offsets=lost_offsets,
             duplicated=duplicated,
             diverged=diverged,
             consumed_lost=consumed_lost,
@@ -133,6 +134,7 @@ class Totals:
     def _audited(self, event: AuditChanged) -> None:
         self.audits[event.tp] = (
             sum(record not in self.unpromised for _, record in event.lost),
+            sum(end - begin for begin, end in event.lost_offsets),
             len(event.duplicated),
             len(event.diverged),
             len(event.consumed_lost),

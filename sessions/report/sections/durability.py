@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from sessions.analysis.results.reading import DOWN, UP, Row
-from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS
+from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, LOST_OFFSETS
 from sessions.report.bars import event_button
 from sessions.report.markup import Element, element
 from sessions.report.parts import ROWS_MAX, Material, Section, section
@@ -50,6 +50,17 @@ RECORDS: Final = Shown(
         "answered": "answered_seq",
     },
 )
+OFFSETS: Final = Shown(
+    LOST_OFFSETS,
+    "Committed offsets that are lost, whose records are not known",
+    {
+        "session": "session",
+        "partition": "tp",
+        "begin": "begin",
+        "end": "end",
+        "told": "audit_seq",
+    },
+)
 
 
 def durability(of: Material) -> Element:
@@ -65,7 +76,17 @@ def durability(of: Material) -> Element:
         _matrix(ways) if ways else None,
         table(SHOWN, ways, of.results.count(DURABILITY)),
         table(RECORDS, records, of.results.count(DURABILITY_RECORDS)),
+        _lost_offsets(of),
     )
+
+
+def _lost_offsets(of: Material) -> Element | None:
+    """Those of clusters that started from an image, if any are lost."""
+    if not of.results.has(LOST_OFFSETS) or not of.results.count(LOST_OFFSETS):
+        return None
+    places = (("session", UP), ("tp", UP), ("begin", UP))
+    offsets = of.results.top(LOST_OFFSETS, places, ROWS_MAX)
+    return table(OFFSETS, offsets, of.results.count(LOST_OFFSETS))
 
 
 def _matrix(ways: list[Row]) -> Element:

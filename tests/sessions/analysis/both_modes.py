@@ -94,7 +94,8 @@ COMPARED: Final = {
     *("outages", "availability", "availability_timeline", "failovers", "failover"),
     *("isr_churn", "leader_balance", "controller_work", "controller_steps"),
     *("commit_latency", "latencies", "latency", "latency_histogram", "hw_lag", "hw_lag_timeline"),
-    *("durability_records", "partition_durability", "durability", "anomalies", "anomaly_counts"),
+    *("durability_records", "lost_offsets", "partition_durability", "durability"),
+    *("anomalies", "anomaly_counts"),
     *("quorum_terms", "metadata_work", "fencings", "replay", "replay_differences"),
 }
 """The results that they hold against it."""

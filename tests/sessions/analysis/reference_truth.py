@@ -4,12 +4,14 @@ import json
 from collections import Counter
 
 from emulator.events import (
+    AuditChanged,
     ClusterCreated,
     ConsumeFinished,
     Event,
     ExpectationChecked,
     InvariantViolated,
     MetadataRecordCommitted,
+    PartitionStateRemoved,
     ProduceAcknowledged,
     RecordsConsumed,
     TopicDeleted,
@@ -94,6 +96,22 @@ def expected_durability_records(session: str, events: list[Event]) -> list[Row]:
         for tp, found in expected_fates(events).items()
         for fate, offset, record in found
     ]  # fmt: skip
+
+
+def expected_lost_offsets(session: str, events: list[Event]) -> list[Row]:
+    """The rows of ``lost_offsets``: what the audit said last of each partition that exists."""
+    last: dict[str, AuditChanged] = {}
+    for event in events:
+        match event:
+            case AuditChanged():
+                last[event.tp] = event
+            case PartitionStateRemoved():
+                last.pop(event.tp, None)
+    return [
+        {**place(session, tp), "begin": begin, "end": end, "audit_seq": event.seq}
+        for tp, event in last.items()
+        for begin, end in event.lost_offsets
+    ]
 
 
 def _fate(fate: str, row: Row | None) -> str:

@@ -138,6 +138,8 @@ def of_durability(told: Told, found: dict[str, list[Row]]) -> None:
     """What became of records."""
     fates = by_session(told, lambda n, e, _: reference_truth.expected_durability_records(n, e))
     same(found["durability_records"], fates)
+    gaps = by_session(told, lambda n, e, _: reference_truth.expected_lost_offsets(n, e))
+    same(found["lost_offsets"], gaps)
     cells = reference_truth.expected_durability({n: events for n, (events, _) in told.items()})
     same(found["durability"], cells)
     of_acks = by_session(told, lambda n, e, _: reference.expected_commit_latency(n, e))

@@ -22,6 +22,7 @@ from sessions.analysis.results.truth import (
     ANOMALY_COUNTS,
     DURABILITY,
     DURABILITY_RECORDS,
+    LOST_OFFSETS,
     REPLAY,
 )
 from sessions.dataset.location import Location
@@ -36,7 +37,7 @@ TABLES: Final = (
     *(AVAILABILITY, AVAILABILITY_TIMELINE, ISR_CHURN, LEADER_BALANCE, CONTROLLER_WORK),
     *(QUORUM_TERMS, FENCINGS),
     *(FAILOVERS, FAILOVER, COMMIT_LATENCY, HW_LAG, LATENCY, LATENCY_HISTOGRAM, HW_LAG_TIMELINE),
-    *(DURABILITY, DURABILITY_RECORDS, ANOMALIES, ANOMALY_COUNTS, REPLAY),
+    *(DURABILITY, DURABILITY_RECORDS, LOST_OFFSETS, ANOMALIES, ANOMALY_COUNTS, REPLAY),
 )
 
 
@@ -181,6 +182,8 @@ def results(folder: Path) -> Path:
     record = {"fate": "lost", "record": 5, "offset": 4, "producer": HOSTILE, "acks": 1,
               "sent_seq": 77, "answered_seq": 80}  # fmt: skip
     write(folder, DURABILITY_RECORDS, [place("failover", "orders-0") | record])
+    gap = {"begin": 40, "end": 50, "audit_seq": 7}
+    write(folder, LOST_OFFSETS, [place("failover", "orders-0") | gap])
     write(folder, ANOMALIES, [])
     write(folder, ANOMALY_COUNTS, [{"version": "3.9", "name": "lost-write"}])
     write(folder, LEADER_BALANCE, [{"session": "failover", "broker": 1, "imbalance_percent": 50.0}])
