@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
@@ -153,7 +153,7 @@ def rehearse(
             "--add-broker",
             metavar="B=RACK",
             parse=values.broker_rack,
-            text="with one more broker; may be repeated",
+            text="preview one more broker; may be repeated",
         ),
     ] = None,
     set_config: Annotated[
@@ -221,7 +221,7 @@ def rehearse(
         where=Where(workers or os.cpu_count() or 1, master, spark_conf(conf)),
     )
     if html is not None:
-        _write_page(report, Path(html), sources)
+        _write_page(report, _differences(report, unchanged), Path(html), sources)
     if before is not None:
         return _tell_worse(report, before, as_json=as_json)
     _tell(report, unchanged, as_json=as_json, partitions=partitions)
@@ -253,34 +253,39 @@ def _rehearsed(
     from sessions.rehearsal.change import preview, with_broker, with_settings
     from sessions.rehearsal.report import report_of
     from sessions.rehearsal.rolling import roll as roll_nodes
-    from sessions.rehearsal.runs import Rehearsal, all_trials, run_cases
+    from sessions.rehearsal.runs import Rehearsal, Runs, all_trials, run_cases
 
     completed = complete(imported.image)
-    image = completed.image
+    image = before = completed.image
     if not image.brokers:
         message = "the sources name no broker; wanted is what 'kafka-topics --describe' prints"
         raise CommandError(ExitCode.UNREACHABLE, message)
     number = 1 if seed is None else seed
     previewed = unchanged = None
+
+    def run(rehearsal: Rehearsal, label: str) -> Runs:
+        cases = list(dict.fromkeys(_cases(rehearsal.image, kinds, lose, only_rolled=roll)))
+        trials = len(all_trials(cases, rehearsal.image))
+        run_trials = where.run(rehearsal, _spec(rehearsal.image, number))
+        with Progress(label, "trials", trials) as progress:
+            return run_cases(cases, rehearsal.image, run_trials, progress)
+
     try:
         for broker in change.add_brokers:
             image = complete(with_broker(image, int(broker.name), broker.value)).image
-        rehearsal = Rehearsal(_spec(image, number), image)
         plan = _plan(image, change, number)
-        if plan or change.settings:
-            previewed = preview(rehearsal, plan) if plan else None
-            cases = list(dict.fromkeys(_cases(image, kinds, lose, only_rolled=roll)))
-            runs = run_cases(cases, image, where.run(rehearsal, _spec(image, number)))
-            unchanged = report_of(rehearsal, runs, [], image_name)
-            image = previewed.after if previewed else image
-            image = complete(with_settings(image, change.settings)).image
+        with_settings(image, change.settings)
+        rehearsal = Rehearsal(_spec(before, number), before)
+        if plan or change.settings or change.add_brokers:
+            unchanged = report_of(rehearsal, run(rehearsal, "before the change"), [], image_name)
+            if image is not before:
+                rehearsal = Rehearsal(_spec(image, number), image)
+            previewed = preview(rehearsal, plan, change.settings)
+            image = complete(previewed.after).image
             rehearsal = Rehearsal(_spec(image, number), image)
-        cases = list(dict.fromkeys(_cases(image, kinds, lose, only_rolled=roll)))
+        runs = run(rehearsal, "rehearsing")
     except (CaseError, ConfigError) as error:
         raise CommandError(ExitCode.USAGE, str(error).removesuffix(".")) from None
-    run = where.run(rehearsal, _spec(image, number))
-    with Progress("rehearsing", "trials", len(all_trials(cases, image))) as progress:
-        runs = run_cases(cases, image, run, progress)
     rolled = roll_nodes(rehearsal) if roll else None
     assumed = [str(assumption) for assumption in completed.assumed]
     return report_of(rehearsal, runs, assumed, image_name, rolled, previewed), unchanged
@@ -349,24 +354,32 @@ def _baseline(path: Path) -> dict[str, dict[str, list[str]]]:
 
 def _tell(report: "Report", unchanged: "Report | None", *, as_json: bool, partitions: bool) -> None:
     from commands.output.rehearsal import details, differences, tables, verdict
-    from sessions.rehearsal.baseline import risks_of_cases, worse
     from sessions.rehearsal.report import as_plain
 
-    plain = as_plain(report, partitions=partitions) if as_json else {}
-    lines: list[str] = []
-    if unchanged is not None:
-        plain["worse"] = worse(report, risks_of_cases(unchanged))
-        plain["better"] = worse(unchanged, risks_of_cases(report))
-        for word in ("worse", "better"):
-            lines += differences(word, plain[word])
+    changed = _differences(report, unchanged)
     if as_json:
-        streams.emit_json(plain)
+        streams.emit_json(as_plain(report, partitions=partitions) | changed)
         return
+    lines = [line for word, cases in changed.items() for line in differences(word, cases)]
+    if unchanged is not None and not lines:
+        lines = ["the change makes no case worse or better"]
     for line in report.assumed:
         streams.narrate(f"assumed: {line}")
     streams.emit(f"{verdict(report)}\n\n")
     streams.emit_tables(tables(report))
     streams.emit("\n" + "".join(f"{line}\n" for line in (*details(report), *lines)))
+
+
+def _differences(report: "Report", unchanged: "Report | None") -> dict[str, list[dict[str, Any]]]:
+    """What becomes worse and better by a change; nothing if there is none."""
+    from sessions.rehearsal.baseline import risks_of_cases, worse
+
+    if unchanged is None:
+        return {}
+    return {
+        "worse": worse(report, risks_of_cases(unchanged)),
+        "better": worse(unchanged, risks_of_cases(report)),
+    }
 
 
 def _tell_worse(report: "Report", before: dict[str, dict[str, list[str]]], *, as_json: bool) -> int:
@@ -382,13 +395,19 @@ def _tell_worse(report: "Report", before: dict[str, dict[str, list[str]]], *, as
     return ExitCode.FAILED if regressions else ExitCode.OK
 
 
-def _write_page(report: "Report", path: Path, sources: Sequence[str]) -> None:
-    from commands.output.rehearsal import verdict
+def _write_page(
+    report: "Report",
+    changed: dict[str, list[dict[str, Any]]],
+    path: Path,
+    sources: Sequence[str],
+) -> None:
+    from commands.output.rehearsal import differences, verdict
     from sessions.file_system import write_file
     from sessions.rehearsal.html import page
 
     made = f"made on {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
-    text = page(report, ", ".join(sources), verdict(report), made)
+    lines = [line for word, cases in changed.items() for line in differences(word, cases)]
+    text = page(report, ", ".join(sources), verdict(report), made, lines)
     try:
         write_file(path, text.encode(), path.parent)
     except OSError as error:

@@ -6,11 +6,14 @@ from typing import Any, Final
 from commands.output.grids import Grid
 from sessions.rehearsal.change import Change
 from sessions.rehearsal.report import CaseReport, Report
+from sessions.rehearsal.risks import in_order
 from sessions.text import plural
 
 COLUMNS: Final = ("CASE", "VERDICT", "RF1 OFF", "UNAVAIL", "ACKS=ALL", "ACKS=1", "RACES", "SECONDS")
 MOVES_SHOWN: Final = 40
 """How many moves of a plan are listed; JSON has all."""
+STEPS_SHOWN: Final = 60
+"""How many steps are listed; JSON has all."""
 SHOWN: Final = 6
 """How many partitions a line lists before it breaks off."""
 KINDS: Final = (
@@ -48,21 +51,58 @@ def tables(report: Report) -> list[Grid]:
 
 
 def _change(change: Change) -> Iterator[Grid]:
+    settings: list[Any] = [
+        (key, value, "NO, after a restart" if key in change.needs_restart else "yes")
+        for key, value in change.settings.items()
+    ]
+    if settings:
+        yield Grid("configurations", ("NAME", "VALUE", "AT ONCE"), settings)
     rows: list[Any] = [
         (
             tp,
             list(replicas),
             change.least_isr.get(tp),
-            f"{change.unwritable[tp]:.1f}" if tp in change.unwritable else None,
+            unwritable_s(change, tp),
             "NO" if tp in change.unfinished else "yes",
         )
         for tp, replicas in change.plan.items()
     ]
-    columns = ("PARTITION", "TO", "LEAST ISR", "UNWRITABLE S", "DONE")
-    yield Grid("the change on its way", columns, rows[:MOVES_SHOWN])
+    if rows:
+        moves = ("PARTITION", "TO", "LEAST ISR", "UNWRITABLE S", "DONE")
+        yield Grid("the change on its way", moves, rows[:MOVES_SHOWN])
+    others: list[Any] = [
+        (tp, change.least_isr.get(tp), unwritable_s(change, tp))
+        for tp in in_order(change.unwritable)
+        if tp not in change.plan
+    ]
+    if others:
+        lines = ("PARTITION", "LEAST ISR", "UNWRITABLE S")
+        yield Grid("unwritable meanwhile", lines, others[:MOVES_SHOWN])
+    steps: list[Any] = [
+        (
+            f"{step.seconds:.1f}",
+            step.tp,
+            list(step.replicas),
+            step.leader,
+            list(step.isr),
+            "yes" if step.writable else "NO",
+        )
+        for step in change.steps
+    ]
+    if steps:
+        columns = ("SECONDS", "PARTITION", "REPLICAS", "LEADER", "ISR", "WRITABLE")
+        yield Grid("step by step", columns, steps[:STEPS_SHOWN])
     moved: list[Any] = list(change.moved_bytes.items())
     if moved:
         yield Grid("bytes to fetch", ("BROKER", "BYTES"), moved)
+
+
+def unwritable_s(change: Change, tp: str) -> str | None:
+    """Return for how many seconds a partition is not written; ``+``: until the end, and longer."""
+    seconds = change.unwritable.get(tp)
+    if seconds is None:
+        return None
+    return f"{seconds:.1f}{'+' if tp in change.still_unwritable else ''}"
 
 
 def _row(case: CaseReport) -> tuple[str | int, ...]:
@@ -108,6 +148,9 @@ def details(report: Report) -> Iterator[str]:
             yield f"{case.case.name}: nobody controls the cluster, so later failures have no remedy"
         if not case.risks.is_safe:
             yield f"  {case.script}"
+    if report.change is not None and len(report.change.steps) > STEPS_SHOWN:
+        more = len(report.change.steps) - STEPS_SHOWN
+        yield f"the change has {plural(more, 'more step')}: --json has all"
     yield f"restart in this order: {', '.join(map(str, report.restart_order))}"
 
 

@@ -1,13 +1,17 @@
 """What became worse since an earlier report of a rehearsal."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from sessions.rehearsal.report import SCHEMA, Report
+from sessions.rehearsal.risks import Risks
+
+NOTHING_LOST: Final = "nothing lost"
+"""The case that shows what does not work although nothing is lost."""
 
 
 class _Case(Struct):
@@ -41,8 +45,9 @@ def risks_in(data: bytes) -> dict[str, dict[str, list[str]]]:
 
 
 def risks_of_cases(report: Report) -> dict[str, dict[str, list[str]]]:
-    """Return the risks of each case of a report, by the case's name."""
-    return {case.case.name: asdict(case.risks) for case in report.cases}
+    """Return the risks of each case of a report, by the case's name, and if nothing is lost."""
+    cases = {case.case.name: asdict(case.risks) for case in report.cases}
+    return {NOTHING_LOST: asdict(_without_loss(report)), **cases}
 
 
 def worse(report: Report, before: Mapping[str, Mapping[str, list[str]]]) -> list[dict[str, Any]]:
@@ -51,17 +56,24 @@ def worse(report: Report, before: Mapping[str, Mapping[str, list[str]]]) -> list
     A case that was not rehearsed before counts as one without risks. What may be lost with acks=1
     is left out: it makes no case unsafe.
     """
-    found = []
-    for case in report.cases:
-        known = before.get(case.case.name, {})
-        risks = {
+    cases = [(case.case.name, case.case.lose, case.risks) for case in report.cases]
+    if NOTHING_LOST in before:
+        cases.insert(0, (NOTHING_LOST, (), _without_loss(report)))
+    differing = []
+    for name, lose, risks in cases:
+        known = before.get(name, {})
+        more = {
             kind: sorted(set(tps) - set(known.get(kind, ())))
             for kind, tps in (
-                ("rf1_offline", case.risks.rf1_offline),
-                ("unavailable", case.risks.unavailable),
-                ("full_acks_produce_unavailable", case.risks.full_acks_produce_unavailable),
+                ("rf1_offline", risks.rf1_offline),
+                ("unavailable", risks.unavailable),
+                ("full_acks_produce_unavailable", risks.full_acks_produce_unavailable),
             )
         }
-        if any(risks.values()):
-            found.append({"name": case.case.name, "lose": list(case.case.lose), "risks": risks})
-    return found
+        if any(more.values()):
+            differing.append({"name": name, "lose": list(lose), "risks": more})
+    return differing
+
+
+def _without_loss(report: Report) -> Risks:
+    return Risks([], report.broken.offline, report.broken.under_min_isr, [])

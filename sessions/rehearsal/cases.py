@@ -110,7 +110,7 @@ def named(image: ClusterImage, nodes: Sequence[int]) -> Case:
         CaseError: there is no such node.
     """
     known = {broker.id for broker in image.brokers}
-    known |= {each.id for each in image.quorum.controllers} if image.quorum else set()
+    known |= {controller.id for controller in image.quorum.controllers} if image.quorum else set()
     for node in nodes:
         if node not in known:
             hint = nearest_hint(str(node), [str(number) for number in sorted(known)])
@@ -126,6 +126,10 @@ def _case(image: ClusterImage, name: str, nodes: Iterable[int]) -> Case:
     return Case(
         name,
         lose,
-        tuple(each.id for each in image.brokers if each.up and each.id in lose),
-        tuple(each.id for each in controllers if each.up and each.voter and each.id in lose),
+        tuple(broker.id for broker in image.brokers if broker.up and broker.id in lose),
+        tuple(
+            controller.id
+            for controller in controllers
+            if controller.up and controller.voter and controller.id in lose
+        ),
     )

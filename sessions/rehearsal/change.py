@@ -14,18 +14,28 @@ from msgspec.structs import replace
 
 from emulator.cluster_image.image import Broker, ClusterImage, Topic
 from emulator.common.names import nearest_hint
-from emulator.inputs.statements import Reassign, Statement
+from emulator.inputs.statements import (
+    AnyInput,
+    ConfigureBroker,
+    ConfigureTopic,
+    Reassign,
+    Statement,
+)
+from emulator.releases.config import is_dynamic
 from emulator.replication.assignment import AssignmentError, assign_kafka, assign_rack_aware
 from emulator.scenario.runner import Runner
 from sessions.own_cluster import by_hand
 from sessions.rehearsal.cases import CaseError
 from sessions.rehearsal.outcome import Requirements, partitions_of
 from sessions.rehearsal.runs import Rehearsal
+from sessions.rehearsal.steps import Step, Steps
 from sessions.rehearsal.watch import Watch
 from sessions.text import broker_list
 
 LIMIT_US: Final = 600_000_000
 """How long a change is followed at most."""
+TAKES_EFFECT_US: Final = 5_000_000
+"""How long the cluster runs with other configurations before replicas move."""
 LOOK_US: Final = 500_000
 """How often its progress is looked at."""
 
@@ -34,11 +44,13 @@ Plan = dict[str, tuple[int, ...]]
 
 
 class Change(Struct, frozen=True):
-    """What moving replicas does on the way.
+    """What setting configurations and moving replicas does on the way.
 
-    ``moved_bytes`` is what each broker has to fetch, where log sizes are known. ``least_isr`` and
-    ``unwritable`` (in seconds) are as in a rolling restart. ``unfinished`` lists the partitions
-    that did not reach their new replicas within ten minutes of virtual time.
+    ``settings`` are set first; ``needs_restart`` names those that no running process takes up.
+    ``steps`` are the changes of all partitions, in order. ``moved_bytes`` is what each broker has
+    to fetch, where log sizes are known. ``least_isr`` and ``unwritable`` (in seconds) are as in a
+    rolling restart; ``still_unwritable`` cannot be written at the end either. ``unfinished`` lists
+    the partitions that did not reach their new replicas within ten minutes of virtual time.
     """
 
     plan: Plan
@@ -46,8 +58,12 @@ class Change(Struct, frozen=True):
     leaders_moved: list[str]
     least_isr: dict[str, int]
     unwritable: dict[str, float]
+    still_unwritable: list[str]
     unfinished: list[str]
     seconds: float
+    steps: list[Step]
+    settings: dict[str, str]
+    needs_restart: list[str]
     after: ClusterImage
 
 
@@ -59,7 +75,7 @@ def with_broker(image: ClusterImage, broker: int, rack: str) -> ClusterImage:
     """
     if image.broker(broker) is not None:
         raise CaseError(f"There is a broker {broker} already.")
-    brokers = sorted((*image.brokers, Broker(broker, rack, up=True)), key=lambda each: each.id)
+    brokers = sorted((*image.brokers, Broker(broker, rack, up=True)), key=lambda known: known.id)
     return replace(image, brokers=tuple(brokers))
 
 
@@ -82,9 +98,9 @@ def with_settings(image: ClusterImage, settings: Iterable[tuple[str, str]]) -> C
     for broker in changed.brokers:
         if broker.id not in brokers:
             raise CaseError(f"There is no broker {broker.id}: they are {broker_list(brokers)}.")
-        found = brokers[broker.id]
-        configs = {**(found.configs or {}), **(broker.configs or {})}
-        brokers[broker.id] = replace(found, configs=configs)
+        before = brokers[broker.id]
+        configs = {**(before.configs or {}), **(broker.configs or {})}
+        brokers[broker.id] = replace(before, configs=configs)
     return replace(
         image,
         configs={**(image.configs or {}), **(changed.configs or {})},
@@ -105,13 +121,13 @@ def generated_plan(image: ClusterImage, leaving: Sequence[int], seed: int) -> Pl
     """
     for broker in leaving:
         if image.broker(broker) is None:
-            ids = ", ".join(str(each.id) for each in image.brokers)
+            ids = ", ".join(str(known.id) for known in image.brokers)
             raise CaseError(f"There is no broker {broker}; the brokers are {ids}.")
-    stay = {each.id: each.rack for each in image.brokers if each.id not in leaving}
+    stay = {known.id: known.rack for known in image.brokers if known.id not in leaving}
     draw = Random(seed)
     plan: Plan = {}
     for topic in image.topics:
-        if any(set(leaving) & set(each.replicas) for each in topic.partitions):
+        if any(set(leaving) & set(partition.replicas) for partition in topic.partitions):
             lists = _assigned(topic, stay, draw)
             for partition, replicas in zip(topic.partitions, lists, strict=True):
                 plan[f"{topic.name}-{partition.partition}"] = tuple(replicas)
@@ -130,17 +146,25 @@ def _assigned(topic: Topic, stay: Mapping[int, str | None], draw: Random) -> lis
         raise CaseError(f"Topic {topic.name}: {error}") from None
 
 
-def preview(rehearsal: Rehearsal, plan: Plan) -> Change:
-    """Move replicas in a copy of the cluster, and return what happens.
+def preview(rehearsal: Rehearsal, plan: Plan, settings: Sequence[tuple[str, str]] = ()) -> Change:
+    """Set configurations and move replicas in a copy of the cluster, and return what happens.
+
+    ``settings`` are named as :func:`by_hand.image_of` names them.
 
     Raises:
-        CaseError: a partition or broker of the plan does not exist.
+        CaseError: a topic, partition or broker that is named does not exist.
     """
     image, runner = rehearsal.image, rehearsal.runner.fork()
     _check(runner, plan)
+    changed = with_settings(image, settings)
     before = partitions_of(runner.cluster)
-    watch = Watch(runner, Requirements(runner.cluster))
-    begun_us = runner.now_us
+    watch, begun_us = Watch(runner, Requirements(runner.cluster)), runner.now_us
+    steps = Steps(runner, watch.requirements)
+    needs_restart = _configured(runner, settings)
+    while settings and runner.now_us < begun_us + TAKES_EFFECT_US:
+        runner.run_until(runner.now_us + LOOK_US)
+        steps.requirements = Requirements(runner.cluster)
+        watch.require(steps.requirements)
     moving = {tp: list(to) for tp, to in plan.items() if list(to) != runner.cluster.assigned(tp)}
     waiting = _asked(runner, moving)
     while runner.now_us < begun_us + LIMIT_US and (unfinished := _unfinished(runner, moving)):
@@ -154,10 +178,33 @@ def preview(rehearsal: Rehearsal, plan: Plan) -> Change:
         [tp for tp in moving if after[tp].leader != before[tp].leader],
         watch.least,
         watch.finish(),
+        watch.still,
         unfinished,
         (runner.now_us - begun_us) / 1_000_000,
-        _image_after(image, runner),
+        steps.made,
+        dict(settings),
+        needs_restart,
+        _image_after(changed, runner),
     )
+
+
+def _configured(runner: Runner, settings: Iterable[tuple[str, str]]) -> list[str]:
+    """Set configurations while the cluster runs; return those that no running broker takes up."""
+    static = []
+    for key, value in settings:
+        resource, _, rest = key.partition(":")
+        owner, _, name = rest.partition(":")
+        config = {name or key: value}
+        if resource == by_hand.TOPIC:
+            configure: AnyInput = ConfigureTopic(topic=owner, config=config)
+        else:
+            broker = int(owner) if resource == by_hand.BROKER else None
+            configure = ConfigureBroker(broker=broker, config=config)
+            if not is_dynamic(name or key, runner.cluster.settings.version):
+                static.append(key)
+                continue
+        runner.execute(Statement(configure, "configure"))
+    return static
 
 
 def _check(runner: Runner, plan: Plan) -> None:
@@ -206,13 +253,13 @@ def _image_after(image: ClusterImage, runner: Runner) -> ClusterImage:
     topics = []
     for topic in image.topics:
         made = []
-        for each in topic.partitions:
-            tp = f"{topic.name}-{each.partition}"
+        for partition in topic.partitions:
+            tp = f"{topic.name}-{partition.partition}"
             now = partitions[tp]
             made.append(
                 replace(
-                    each,
-                    replicas=tuple(runner.cluster.assigned(tp) or each.replicas),
+                    partition,
+                    replicas=tuple(runner.cluster.assigned(tp) or partition.replicas),
                     leader=now.leader,
                     isr=now.isr,
                     elr=now.elr,

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from sessions.rehearsal.change import Change
 from sessions.rehearsal.report import CaseReport, Report
+from sessions.rehearsal.risks import in_order
 from sessions.report.markup import Element, document, element
 from sessions.report.single_file import head
 from sessions.text import plural
@@ -18,8 +20,13 @@ RISKS: Final = (
 )
 
 
-def page(report: Report, title: str, verdict: str, made: str) -> str:
-    """Return the whole page; ``made`` says when the report was made."""
+def page(
+    report: Report, title: str, verdict: str, made: str, differences: Sequence[str] = ()
+) -> str:
+    """Return the whole page; ``made`` says when the report was made.
+
+    ``differences`` are lines that say what a change makes worse and better.
+    """
     body = element(
         "body",
         element("h1", f"Rehearsal of {title}"),
@@ -31,6 +38,7 @@ def page(report: Report, title: str, verdict: str, made: str) -> str:
             class_="note",
         ),
         *_facts(report),
+        *(() if report.change is None else _change(report.change, differences)),
         element("h2", "Cases"),
         _overview(report.cases),
         *(_case(case) for case in report.cases if not case.risks.is_safe or case.races),
@@ -61,8 +69,8 @@ def _facts(report: Report) -> Iterable[Element]:
         yield _table(
             ("Node", "Seconds", "Back in all ISRs"),
             [
-                (each.node, round(each.seconds, 1), "yes" if each.caught_up else "no")
-                for each in report.roll.restarts
+                (restart.node, round(restart.seconds, 1), "yes" if restart.caught_up else "no")
+                for restart in report.roll.restarts
             ],
         )
         if report.roll.unwritable:
@@ -74,6 +82,53 @@ def _facts(report: Report) -> Iterable[Element]:
                     for tp, seconds in sorted(report.roll.unwritable.items())
                 ],
             )
+
+
+def _change(change: Change, differences: Sequence[str]) -> Iterable[Element]:
+    yield element("h2", "The change")
+    if differences:
+        yield element("ul", *(element("li", line) for line in differences))
+    else:
+        yield element("p", "No case becomes worse or better by it.")
+    if change.settings:
+        yield _table(
+            ("Configuration", "Value", "Takes effect"),
+            [
+                (key, value, "after a restart" if key in change.needs_restart else "at once")
+                for key, value in change.settings.items()
+            ],
+        )
+    if change.moved_bytes:
+        yield _table(("Broker", "Bytes to fetch"), list(change.moved_bytes.items()))
+    if change.unwritable:
+        rows = [
+            (
+                tp,
+                change.least_isr.get(tp, ""),
+                round(change.unwritable[tp], 1),
+                "no" if tp in change.still_unwritable else "yes",
+            )
+            for tp in in_order(change.unwritable)
+        ]
+        yield _table(("Unwritable meanwhile", "Least ISR", "Seconds", "Writable again"), rows)
+    if change.unfinished:
+        yield element("p", element("b", "Not finished: "), ", ".join(change.unfinished))
+    if change.steps:
+        yield element("h2", "Step by step")
+        yield _table(
+            ("Seconds", "Partition", "Replicas", "Leader", "ISR", "Writable"),
+            [
+                (
+                    round(step.seconds, 1),
+                    step.tp,
+                    ", ".join(map(str, step.replicas)),
+                    step.leader,
+                    ", ".join(map(str, step.isr)),
+                    "yes" if step.writable else "no",
+                )
+                for step in change.steps
+            ],
+        )
 
 
 def _overview(cases: Sequence[CaseReport]) -> Element:

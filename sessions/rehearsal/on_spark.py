@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
 
-RESULT: Final = "trial BIGINT, found BINARY"
+RESULT: Final = "trial BIGINT, outcome BINARY"
 """The number of a trial, and its encoded and compressed outcome."""
 GROUP: Final = "tidegauge rehearse"
 LOOK_S: Final = 0.25
@@ -57,10 +57,10 @@ def on_spark(spec: CreateCluster, master: str | None, conf: Mapping[str, str]) -
         ):
             spark.addArtifacts(str(packages_zip(Path(scratch))), pyfile=True)
             numbers = spark.range(0, len(trials), 1, len(trials))
-            found = _collected(
+            orders = _collected(
                 spark, numbers.mapInArrow(partial(run_batches, task), RESULT), progress
             )
-        return [found[number] for number in range(len(trials))]
+        return [orders[number] for number in range(len(trials))]
 
     return run
 
@@ -71,7 +71,7 @@ def _collected(spark: "SparkSession", rows: "DataFrame", progress: Progress) -> 
 
     def collect() -> dict[int, Order]:
         context.setJobGroup(GROUP, "the trials of a rehearsal", interruptOnCancel=True)
-        return {row["trial"]: _decoded(bytes(row["found"])) for row in rows.collect()}
+        return {row["trial"]: _decoded(bytes(row["outcome"])) for row in rows.collect()}
 
     with ThreadPoolExecutor(1, "rehearsal") as pool:
         job = pool.submit(collect)
@@ -102,9 +102,9 @@ def run_batches(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[p
     for batch in batches:
         for number in batch.column(0).to_pylist():
             order = rehearsal.run(trials[number])
-            found = zstandard.compress(msgspec.msgpack.encode(order))
-            columns = [pa.array([number], pa.int64()), pa.array([found], pa.binary())]
-            yield pa.RecordBatch.from_arrays(columns, names=["trial", "found"])
+            encoded = zstandard.compress(msgspec.msgpack.encode(order))
+            columns = [pa.array([number], pa.int64()), pa.array([encoded], pa.binary())]
+            yield pa.RecordBatch.from_arrays(columns, names=["trial", "outcome"])
 
 
 @lru_cache(maxsize=1)
@@ -115,5 +115,5 @@ def _started(task: bytes) -> tuple[Rehearsal, tuple[Trial, ...]]:
     return Rehearsal(given.spec, given.spec.image), given.trials
 
 
-def _decoded(found: bytes) -> Order:
-    return msgspec.msgpack.decode(zstandard.decompress(found), type=Order)
+def _decoded(encoded: bytes) -> Order:
+    return msgspec.msgpack.decode(zstandard.decompress(encoded), type=Order)

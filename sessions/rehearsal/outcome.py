@@ -90,8 +90,8 @@ class Requirements:
     def min_isr(self, tp: str) -> int:
         """Return the min.insync.replicas of a partition's topic."""
         topic, _ = split(tp)
-        found = self._known.get(topic)
-        if found is None:
+        required = self._known.get(topic)
+        if required is None:
             values = resolve_topic(self._broker, self._configs.get(topic, {}))
-            found = self._known[topic] = values.min_insync_replicas
-        return found
+            required = self._known[topic] = values.min_insync_replicas
+        return required

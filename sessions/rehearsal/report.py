@@ -211,8 +211,22 @@ def _change_as_plain(change: Change) -> dict[str, Any]:
         "leaders_moved": change.leaders_moved,
         "least_isr": _by_partition(change.least_isr, "isr"),
         "unwritable": _by_partition(change.unwritable, "seconds"),
+        "still_unwritable": change.still_unwritable,
         "unfinished": change.unfinished,
         "seconds": round(change.seconds, 3),
+        "settings": change.settings,
+        "needs_restart": change.needs_restart,
+        "steps": [
+            {
+                "seconds": step.seconds,
+                **_named(step.tp),
+                "replicas": list(step.replicas),
+                "leader": step.leader,
+                "isr": list(step.isr),
+                "writable": step.writable,
+            }
+            for step in change.steps
+        ],
     }
 
 

@@ -14,6 +14,10 @@ def restart_order(image: ClusterImage) -> list[int]:
         holder = image.controller.broker if image.controller else None
         return sorted(brokers, key=lambda broker: (broker == holder, broker))
     active = image.quorum.leader
-    controllers = [each.id for each in image.quorum.controllers if each.up and each.voter]
+    controllers = [
+        controller.id
+        for controller in image.quorum.controllers
+        if controller.up and controller.voter
+    ]
     controllers.sort(key=lambda number: (number == active, number))
     return [*controllers, *(broker for broker in brokers if broker not in controllers)]

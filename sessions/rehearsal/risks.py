@@ -55,7 +55,9 @@ class UnsafeTopic(Struct, frozen=True):
 def broken(partitions: Mapping[str, PartitionOutcome], requirements: Requirements) -> Broken:
     """Return what does not work although nothing was lost."""
     offline = [tp for tp, partition in partitions.items() if not partition.online]
-    small = [tp for tp, each in partitions.items() if _is_unwritable(tp, each, requirements)]
+    small = [
+        tp for tp, partition in partitions.items() if _is_unwritable(tp, partition, requirements)
+    ]
     return Broken(in_order(offline), in_order(small))
 
 
@@ -90,7 +92,7 @@ def risks_of(
             was_unwritable = _is_unwritable(tp, before, requirements)
             if not was_unwritable and _is_unwritable(tp, after, requirements):
                 unwritable.add(tp)
-    return Risks(*(in_order(each) for each in (alone, unavailable, unwritable, moved)))
+    return Risks(*(in_order(tps) for tps in (alone, unavailable, unwritable, moved)))
 
 
 def _is_unwritable(tp: str, partition: PartitionOutcome, requirements: Requirements) -> bool:
@@ -100,13 +102,13 @@ def _is_unwritable(tp: str, partition: PartitionOutcome, requirements: Requireme
 def unsafe_topics(image: ClusterImage, requirements: Requirements) -> list[UnsafeTopic]:
     """Return the topics that stop working, or being written, when one broker or rack is lost."""
     racks = {broker.id: broker.rack for broker in image.brokers}
-    found: list[UnsafeTopic] = []
+    unsafe: list[UnsafeTopic] = []
     for topic in image.topics:
         if topic.partitions and topic.partitions[0].replicas:
             least = min(len(partition.replicas) for partition in topic.partitions)
-            found += _unsafe(topic, requirements.min_isr(f"{topic.name}-0"), least)
-            found += _in_one_rack(topic, racks)
-    return found
+            unsafe += _unsafe(topic, requirements.min_isr(f"{topic.name}-0"), least)
+            unsafe += _in_one_rack(topic, racks)
+    return unsafe
 
 
 def _unsafe(topic: Topic, required: int, least: int) -> Iterable[UnsafeTopic]:

@@ -79,5 +79,5 @@ def _await_isrs(runner: Runner, broker: int, tps: list[str]) -> bool:
     return False
 
 
-def _do(runner: Runner, wanted: AnyInput) -> None:
-    runner.execute(Statement(wanted, "roll"))
+def _do(runner: Runner, action: AnyInput) -> None:
+    runner.execute(Statement(action, "roll"))

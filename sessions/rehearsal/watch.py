@@ -8,7 +8,8 @@ from sessions.rehearsal.outcome import Requirements, partitions_of
 class Watch:
     """Follows a runner's partitions from now on.
 
-    ``least`` is the smallest ISR that each had, if that was smaller than before.
+    ``least`` is the smallest ISR that each had, if that was smaller than before. ``still`` has
+    those that cannot be written at the end.
     """
 
     def __init__(self, runner: Runner, requirements: Requirements) -> None:
@@ -18,6 +19,7 @@ class Watch:
         self.least: dict[str, int] = {}
         self.since_us: dict[str, int] = {}
         self.unwritable_us: dict[str, int] = {}
+        self.still: list[str] = []
         partitions = partitions_of(runner.cluster)
         self.before = {tp: len(partition.isr) for tp, partition in partitions.items()}
         self.ignored = {
@@ -31,12 +33,21 @@ class Watch:
         tp, size = event.tp, len(event.isr)
         if size < self.before.get(tp, 0):
             self.least[tp] = min(size, self.least.get(tp, size))
+        self._look(tp, event.leader, size, event.time_us)
+
+    def _look(self, tp: str, leader: int, size: int, now_us: int) -> None:
         if tp in self.ignored:
             return
-        if event.leader < 0 or size < self.requirements.min_isr(tp):
-            self.since_us.setdefault(tp, event.time_us)
+        if leader < 0 or size < self.requirements.min_isr(tp):
+            self.since_us.setdefault(tp, now_us)
         else:
-            self._ends(tp, event.time_us)
+            self._ends(tp, now_us)
+
+    def require(self, requirements: Requirements) -> None:
+        """Judge by other requirements from now on: configurations have changed."""
+        self.requirements = requirements
+        for tp, state in self.runner.cluster.state.states.items():
+            self._look(tp, state.leader, len(state.isr), self.runner.now_us)
 
     def _ends(self, tp: str, now_us: int) -> None:
         since_us = self.since_us.pop(tp, None)
@@ -45,6 +56,7 @@ class Watch:
 
     def finish(self) -> dict[str, float]:
         """Return how long each partition was unwritable, in seconds."""
-        for tp in list(self.since_us):
+        self.still = list(self.since_us)
+        for tp in self.still:
             self._ends(tp, self.runner.now_us)
         return {tp: us / 1_000_000 for tp, us in self.unwritable_us.items()}

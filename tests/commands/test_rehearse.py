@@ -133,6 +133,41 @@ def test_a_configuration_is_previewed(topics: str, capsys: pytest.CaptureFixture
     assert "orders" in capsys.readouterr().err
 
 
+def test_what_a_change_does_on_the_way_and_to_each_case_is_told(
+    unsafe: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    target = tmp_path / "report.html"
+    change = ["--add-broker", "7=", "--decommission", "3", "--set-config", "min.insync.replicas=2"]
+    arguments = ["rehearse", unsafe, "--version", "3.9", "--each", "broker", *change]
+    assert run_program([*arguments, "--html", str(target)]) == 1
+    text, page = capsys.readouterr().out, target.read_text()
+    for line in ("worse: broker 1: offline", "better: broker 3: offline"):
+        assert line in text
+        assert line in page
+    assert "worse: nothing lost: writes with acks=all refused: logs-0" in text
+    assert "step by step\nSECONDS" in text
+    assert "Step by step" in page
+    assert run_program([*arguments, "--json"]) == 1
+    plain = json.loads(capsys.readouterr().out)
+    assert plain["change"]["still_unwritable"] == ["logs-0"]
+    assert plain["change"]["settings"] == {"min.insync.replicas": "2"}
+    last = {step["topic"]: step for step in plain["change"]["steps"]}
+    assert 3 not in last["logs"]["replicas"]
+    assert last["orders"]["writable"]
+
+
+def test_a_broker_that_is_added_alone_makes_nothing_worse(
+    topics: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    added = ["rehearse", topics, "--version", "3.9", "--each", "broker", "--add-broker", "7=b"]
+    assert run_program([*added, "--json"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert (plain["worse"], plain["better"]) == ([], [])
+    assert "broker 7" in {case["name"] for case in plain["cases"]}
+    assert run_program(added) == 0
+    assert capsys.readouterr().out.endswith("the change makes no case worse or better\n")
+
+
 @pytest.mark.spark
 @pytest.mark.usefixtures("hasty_java")
 def test_cases_on_spark_come_to_the_same(

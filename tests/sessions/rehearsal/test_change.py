@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 
 from emulator.cluster_image.assumptions import complete
@@ -30,9 +32,9 @@ def fleet(mode: Mode, release: str) -> ClusterImage:
     return complete(ClusterImage(release, mode, brokers=BROKERS, topics=topics)).image
 
 
-def previewed(image: ClusterImage, plan: Plan) -> Change:
+def previewed(image: ClusterImage, plan: Plan, settings: Sequence[tuple[str, str]] = ()) -> Change:
     spec = CreateCluster(version=image.release or "", mode=image.mode or "", image=image)
-    return preview(Rehearsal(spec, image), plan)
+    return preview(Rehearsal(spec, image), plan, settings)
 
 
 @pytest.mark.parametrize(
@@ -45,12 +47,43 @@ def test_replicas_move_to_where_the_plan_says(mode: Mode, release: str) -> None:
     assert change.moved_bytes == {4: 10_000}
     assert change.leaders_moved == ["orders-0"]
     assert change.unwritable == {}
+    of_orders = [step for step in change.steps if step.tp == "orders-0"]
+    assert all(step.writable for step in of_orders)
+    first, last = of_orders[0], of_orders[-1]
+    assert (first.leader, set(first.isr), set(first.replicas)) == (1, {1, 2, 3}, {1, 2, 3, 4})
+    assert (last.leader, set(last.isr), last.replicas) == (4, {2, 3, 4}, (4, 2, 3))
+    assert [step.seconds for step in of_orders] == sorted(step.seconds for step in of_orders)
     [orders, small] = change.after.topics
     assert [partition.replicas for partition in orders.partitions] == [(4, 2, 3), (2, 3, 4)]
     assert [sorted(partition.isr or ()) for partition in orders.partitions] == [[2, 3, 4]] * 2
     assert small.partitions[0].replicas == (4,)
     again = previewed(change.after, {})
     assert again.after.topics[0].partitions[0].leader == orders.partitions[0].leader
+
+
+@pytest.mark.parametrize(
+    ("mode", "release"), [("zk", "1.1"), ("zk", "3.9"), ("kraft", "4.1")], ids=str
+)
+def test_configurations_are_set_while_the_cluster_runs(mode: Mode, release: str) -> None:
+    settings = [("topic:orders:min.insync.replicas", "4"), ("broker:1:log.dirs", "/elsewhere")]
+    change = previewed(fleet(mode, release), {}, settings)
+    assert change.still_unwritable == ["orders-0", "orders-1"]
+    assert change.unwritable.keys() == {"orders-0", "orders-1"}
+    assert change.needs_restart == ["broker:1:log.dirs"]
+    assert change.after.topics[0].configs == {"min.insync.replicas": "4"}
+    everywhere = previewed(fleet(mode, release), {}, [("min.insync.replicas", "2")])
+    assert everywhere.still_unwritable == ["small-0"]
+    with pytest.raises(CaseError, match="There is no topic 'order'"):
+        previewed(fleet(mode, release), {}, [("topic:order:min.insync.replicas", "2")])
+
+
+def test_an_unclean_election_is_a_step_of_the_setting_that_allows_it() -> None:
+    down = (*BROKERS[:3], Broker(4, "a", up=False))
+    topic = Topic("t", configs={}, partitions=(Partition(0, (4, 1), -1, (4,)),))
+    image = complete(ClusterImage("3.9", "zk", brokers=down, topics=(topic,))).image
+    change = previewed(image, {}, [("topic:t:unclean.leader.election.enable", "true")])
+    [step] = change.steps
+    assert (step.tp, step.leader, step.isr, step.writable) == ("t-0", 1, (1,), True)
 
 
 def test_a_generated_plan_leaves_nothing_on_brokers_that_leave() -> None:
