@@ -12,6 +12,7 @@ from emulator.metadata_log.metadata_version import (
 )
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
+    GROUP_RESOURCE,
     RECOVERED,
     RECOVERING,
     TOPIC_RESOURCE,
@@ -123,4 +124,5 @@ def _configs(image: ClusterImage) -> dict[str, dict[str, str]]:
         config_key(BROKER_RESOURCE, str(broker.id)): broker.configs for broker in image.brokers
     }
     configs |= {config_key(TOPIC_RESOURCE, topic.name): topic.configs for topic in image.topics}
+    configs |= {config_key(GROUP_RESOURCE, group.id): group.configs for group in image.groups}
     return {resource: dict(values) for resource, values in configs.items() if values}

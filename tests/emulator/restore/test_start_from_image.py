@@ -388,3 +388,12 @@ def test_committed_offsets_are_there_and_survive_their_coordinator(
         name: (each.state, each.broker, each.offsets) for name, each in view.state.groups.items()
     }
     assert shown == {"readers": ("Empty", 4, {"orders-0": 500}), "writers": ("Empty", 4, {})}
+
+
+@pytest.mark.parametrize("version", ["4.1", "4.4"])
+def test_groups_have_their_configurations_also_those_without_offsets(version: str) -> None:
+    configs = {"consumer.session.timeout.ms": "50000"}
+    lab = start("kraft", version, replace(image("kraft"), groups=(Group("slow", configs=configs),)))
+    broker = lab.cluster.brokers[1]
+    assert broker.context.metadata.group_config("slow") == configs
+    assert broker.context.metadata.group_config("other") == {}
