@@ -1,7 +1,7 @@
 r"""The JSON document of a cluster image: versioned, deterministic, and readable in a diff.
 
-It is one JSON object. Every broker, partition, group and committed offset has a line of its own, so
-that a line-based diff shows what changed; fields that are unknown are absent::
+It is one JSON object. Every access control entry, broker, partition, group and committed offset has
+a line of its own, so that a line-based diff shows what changed; what is unknown is absent::
 
     {
         "format": "tidegauge cluster image",
@@ -36,6 +36,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from emulator.cluster_image.acls import acls_of, in_words
 from emulator.cluster_image.image import ClusterImage, Group, Partition, Topic
 
 FORMAT: Final = "tidegauge cluster image"
@@ -52,6 +53,7 @@ class _Start(Struct):
     schema: int | None = None
 
 
+_LISTS: Final = ("acls", "brokers", "topics", "groups")
 _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 _DECODER: Final = msgspec.json.Decoder(ClusterImage)
 _START: Final = msgspec.json.Decoder(_Start)
@@ -65,8 +67,9 @@ def encode(image: ClusterImage) -> bytes:
 def parts(image: ClusterImage) -> Iterator[bytes]:
     """Yield the document of an image piece by piece, for images that are large."""
     image = ordered(image)
-    head = {"format": FORMAT, "schema": SCHEMA} | _fields(image, ("brokers", "topics", "groups"))
+    head = {"format": FORMAT, "schema": SCHEMA} | _fields(image, _LISTS)
     yield _opened(head, b",\n")
+    yield from _array(b"acls", map(_line, image.acls))
     yield from _array(b"brokers", map(_line, image.brokers))
     yield from _array(b"topics", (_topic(topic) for topic in image.topics))
     yield from _array(b"groups", (_group(group) for group in image.groups))
@@ -82,11 +85,13 @@ def decode(document: bytes) -> ClusterImage:
     try:
         start = _START.decode(document)
         require(start.format, start.schema)
-        return ordered(_DECODER.decode(document))
+        image = ordered(_DECODER.decode(document))
+        acls_of(image.acls)
     except RecursionError:
         raise DocumentError("it is nested too deeply") from None
-    except (msgspec.MsgspecError, UnicodeError) as error:
+    except (msgspec.MsgspecError, ValueError) as error:
         raise DocumentError(str(error)) from error
+    return image
 
 
 def require(format_: str | None, schema: int | None) -> None:
@@ -107,6 +112,7 @@ def ordered(image: ClusterImage) -> ClusterImage:
         image,
         quorum=image.quorum
         and replace(image.quorum, controllers=_sorted(image.quorum.controllers, "id")),
+        acls=tuple(sorted(image.acls, key=in_words)),
         brokers=_sorted(image.brokers, "id"),
         topics=tuple(
             topic

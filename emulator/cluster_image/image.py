@@ -193,13 +193,26 @@ class Group(Struct, frozen=True, omit_defaults=True):
     offsets: tuple[CommittedOffset, ...] = ()
 
 
+class AclEntry(Struct, frozen=True, omit_defaults=True):
+    """An access control entry, in the words of ``kafka-acls``: ``ALLOW``, ``READ``, ``TOPIC``."""
+
+    permission: str
+    principal: str
+    operation: str
+    resource_type: str
+    resource: str
+    pattern: str = "LITERAL"
+    host: str = "*"
+
+
 class ClusterImage(Struct, frozen=True, omit_defaults=True):
     """A cluster: what is known of it at one moment.
 
     ``release`` is a release of Kafka or a prefix of one, such as ``4.1``. ``configs`` were set
     dynamically for all brokers, ``static_configs`` stand in every broker's ``server.properties``.
     ``features`` are finalized levels. ``next_producer_id`` is the first id that no broker has been
-    given. Everything is sorted: brokers by id, topics and groups by name.
+    given. ``acls`` matter where brokers have an authorizer. Everything is sorted: brokers by id,
+    topics and groups by name.
     """
 
     release: str | None = None
@@ -211,6 +224,7 @@ class ClusterImage(Struct, frozen=True, omit_defaults=True):
     configs: dict[str, str] | None = None
     static_configs: dict[str, str] | None = None
     next_producer_id: int | None = None
+    acls: tuple[AclEntry, ...] = ()
     brokers: tuple[Broker, ...] = ()
     topics: tuple[Topic, ...] = ()
     groups: tuple[Group, ...] = ()

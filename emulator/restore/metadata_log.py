@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
+from emulator.cluster_image.acls import acls_of, in_words
 from emulator.cluster_image.image import Broker, ClusterImage, Partition
+from emulator.common.names import uuid_of
 from emulator.metadata_log.changes import TopicImage
 from emulator.metadata_log.image import MetadataImage, config_key
 from emulator.metadata_log.metadata_version import (
@@ -74,6 +76,10 @@ def _metadata(image: ClusterImage) -> MetadataImage:
         brokers={broker.id: _registration(broker, level) for broker in image.brokers},
         configs=_configs(image),
         next_producer_id=image.next_producer_id or 0,
+        acls={
+            uuid_of(f"acl {in_words(entry)}"): acl
+            for entry, acl in zip(image.acls, acls_of(image.acls), strict=True)
+        },
     )
     for topic in image.topics:
         assert topic.id is not None

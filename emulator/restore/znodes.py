@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from emulator.cluster_image.acls import acls_of
 from emulator.cluster_image.image import ClusterImage, Partition, Topic
+from emulator.common.acls import LITERAL, Acl
 from emulator.releases.profiles import Profile
+from emulator.zookeeper import acl_znodes
 from emulator.zookeeper import data as znodes
 
 
@@ -34,6 +37,7 @@ def stored_znodes(image: ClusterImage, profile: Profile) -> Iterator[StoredZnode
         yield StoredZnode(znodes.CONTROLLER_EPOCH, str(controller.epoch - 1), version)
     if profile.has("dynamic_broker_config"):
         yield from _broker_configs(image)
+    yield from _acls(image, extended=profile.has("prefixed_acls"))
     for topic in image.topics:
         yield from _topic(topic, profile)
     moves = [] if profile.has("cancel_reassignment") else _moves(image)
@@ -55,6 +59,22 @@ def _broker_configs(image: ClusterImage) -> Iterator[StoredZnode]:
         if broker.configs:
             path = znodes.broker_config_path(broker.id)
             yield StoredZnode(path, znodes.config_json(broker.configs))
+
+
+def _acls(image: ClusterImage, *, extended: bool) -> Iterator[StoredZnode]:
+    """The entries by resource, below the nodes that an authorizer creates when it starts."""
+    if not image.acls:
+        return
+    for path in acl_znodes.paths(extended=extended):
+        yield StoredZnode(path, None)
+    by_path: dict[str, list[Acl]] = {}
+    for acl in acls_of(image.acls):
+        if extended or acl.pattern_type == LITERAL:
+            by_path.setdefault(acl_znodes.path_of(acl), []).append(acl)
+    for folder in dict.fromkeys(path.rpartition("/")[0] for path in by_path):
+        yield StoredZnode(folder, None)
+    for path, acls in by_path.items():
+        yield StoredZnode(path, acl_znodes.acls_json(acls))
 
 
 def _topic(topic: Topic, profile: Profile) -> Iterator[StoredZnode]:

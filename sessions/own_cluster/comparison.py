@@ -58,6 +58,8 @@ def _item(name: str, path: Path) -> str:
     match path:
         case ("topics", topic, "partitions", number):
             return f"partition {topic}-{number}"
+        case ("acls", tuple(entry)):
+            return f"access control entry {' '.join(entry)}"
         case _:
             owner = subject((*path, "-")).removeprefix("- of ")
             return (

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from emulator.cluster_image.document import ordered
-from emulator.cluster_image.image import ClusterImage
+from emulator.cluster_image.image import AclEntry, ClusterImage
 from sessions.own_cluster.reading import Reading
 
 Step = str | int | tuple[Any, ...]
@@ -20,6 +20,7 @@ Path = tuple[Step, ...]
 """Where a value is in an image: names of fields, and keys of items."""
 
 KEYS: Final[dict[str, tuple[str, ...]]] = {
+    "acls": AclEntry.__struct_fields__,
     "brokers": ("id",),
     "controllers": ("id",),
     "groups": ("id",),

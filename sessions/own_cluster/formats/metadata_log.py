@@ -13,6 +13,7 @@ from typing import Any, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from emulator.cluster_image.acls import entries_of
 from emulator.cluster_image.image import (
     Broker,
     ClusterImage,
@@ -22,6 +23,7 @@ from emulator.cluster_image.image import (
     Quorum,
     Topic,
 )
+from emulator.common.acls import Acl
 from emulator.metadata_log.changes import TopicImage
 from emulator.metadata_log.image import MetadataImage, config_key
 from emulator.metadata_log.metadata_version import (
@@ -301,6 +303,7 @@ class _Extra(Struct):
     kraft_version: int | None = None
     assigned: dict[tuple[bytes, int], tuple[bytes, ...]] = field(default_factory=dict)
     group_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    acls: dict[bytes, Acl] = field(default_factory=dict)
 
     def add(self, record: Message) -> None:
         collect = _COLLECTORS.get(type(record))
@@ -338,6 +341,20 @@ class _Extra(Struct):
         else:
             values[record.name] = record.value
 
+    def allow(self, record: wire.AccessControlEntryRecord) -> None:
+        self.acls[record.id] = Acl(
+            resource_type=record.resource_type,
+            resource_name=record.resource_name,
+            pattern_type=record.pattern_type,
+            principal=record.principal,
+            host=record.host,
+            operation=record.operation,
+            permission=record.permission_type,
+        )
+
+    def remove_acl(self, record: wire.RemoveAccessControlEntryRecord) -> None:
+        self.acls.pop(record.id, None)
+
     def lead(self, record: LeaderChangeMessage) -> None:
         self.leader = record.leader_id
         self.voters = {
@@ -363,6 +380,8 @@ _COLLECTORS: Final[dict[type[Message], Callable[[_Extra, Any], None]]] = {
     wire.RegisterControllerRecord: _Extra.register_controller,
     wire.UnregisterControllerRecord: _Extra.unregister_controller,
     wire.ConfigRecord: _Extra.configure,
+    wire.AccessControlEntryRecord: _Extra.allow,
+    wire.RemoveAccessControlEntryRecord: _Extra.remove_acl,
     LeaderChangeMessage: _Extra.lead,
     VotersRecord: _Extra.vote,
     KRaftVersionRecord: _Extra.use_kraft_version,
@@ -407,6 +426,7 @@ def _image(metadata: MetadataImage, extra: _Extra) -> tuple[ClusterImage, list[s
         features=features,
         configs=configs.get(config_key(BROKER_RESOURCE, ""), {}),
         next_producer_id=metadata.next_producer_id,
+        acls=entries_of(extra.acls.values()),
         brokers=tuple(
             Broker(
                 broker.id,

@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from emulator.cluster_image.acls import entries_of
 from emulator.cluster_image.image import (
     NO_RACK,
     Broker,
@@ -16,6 +17,8 @@ from emulator.cluster_image.image import (
     Topic,
     ZooKeeperController,
 )
+from emulator.common.acls import Acl
+from emulator.zookeeper.acl_znodes import acls_in
 from sessions.own_cluster.content import json_of
 from sessions.own_cluster.reading import FormatError
 from sessions.text import clean
@@ -83,6 +86,7 @@ class _Found(Struct):
     epoch_version: int | None = None
     cluster_id: str | None = None
     next_producer_id: int | None = None
+    acls: list[Acl] = field(default_factory=list)
 
 
 def image_of(znodes: Iterable[Znode]) -> ClusterImage:
@@ -128,6 +132,8 @@ def _take(contents: _Found, znode: Znode, path: str) -> None:
             offset = _number(znode, (znode.data or b"").decode("utf-8", "replace"))
             committed = CommittedOffset(topic, _number(znode, number), offset)
             contents.offsets.setdefault(group, []).append(committed)
+        case ["", "kafka-acl", _, _] | ["", "kafka-acl-extended", "prefixed", _, _]:
+            contents.acls += acls_in(path, (znode.data or b"").decode("utf-8", "replace"))
         case _:
             _take_single(contents, znode, path)
 
@@ -177,6 +183,7 @@ def _image(contents: _Found) -> ClusterImage:
         ),
         configs=contents.broker_configs.get("<default>", {}),
         next_producer_id=contents.next_producer_id,
+        acls=entries_of(contents.acls),
         brokers=tuple(
             replace(broker, configs=contents.broker_configs.get(str(number), {}))
             for number, broker in brokers.items()

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from emulator.cluster_image.document import DocumentError, decode, encode, ordered
 from emulator.cluster_image.image import (
+    AclEntry,
     Broker,
     ClusterImage,
     CommittedOffset,
@@ -23,6 +24,10 @@ IMAGE = ClusterImage(
     mode="kraft",
     quorum=Quorum(leader=101, epoch=3, controllers=(Controller(101, up=True), Controller(100))),
     configs={"min.insync.replicas": "1", "a.first": "x"},
+    acls=(
+        AclEntry("DENY", "User:bob", "ALL", "GROUP", "g", "PREFIXED", "10.0.0.7"),
+        AclEntry("ALLOW", "User:alice", "READ", "TOPIC", "t"),
+    ),
     brokers=(Broker(2, rack=""), Broker(1, rack="a", up=True, configs={})),
     topics=(
         Topic(
@@ -51,12 +56,20 @@ def test_the_order_of_the_parts_makes_no_difference() -> None:
     assert encode(shuffled) == encode(IMAGE)
 
 
+def test_an_access_control_entry_has_the_words_of_kafka() -> None:
+    document = encode(replace(IMAGE, acls=(AclEntry("ALLOW", "User:a", "REED", "TOPIC", "t"),)))
+    with pytest.raises(DocumentError, match="has no operation 'REED'; the nearest is 'READ'"):
+        decode(document)
+
+
 def test_it_is_json_with_a_line_for_each_partition_and_broker() -> None:
     text = encode(IMAGE).decode()
     document = json.loads(text)
     assert document["schema"] == 1
     assert '{"partition":1,"replicas":[2,1],"leader":2,"isr":[2],"elr":[]}' in text.splitlines()
     assert '{"id":2,"rack":""}' in text.splitlines()
+    alice = '"permission":"ALLOW","principal":"User:alice","operation":"READ"'
+    assert f'{{{alice},"resource_type":"TOPIC","resource":"t"}},' in text.splitlines()
     assert list(document["configs"]) == ["a.first", "min.insync.replicas"]
 
 

@@ -3,7 +3,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from emulator.cluster_image.acls import entries_of
 from emulator.cluster_image.image import (
+    AclEntry,
     Broker,
     ClusterImage,
     CommittedOffset,
@@ -397,3 +399,23 @@ def test_groups_have_their_configurations_also_those_without_offsets(version: st
     broker = lab.cluster.brokers[1]
     assert broker.context.metadata.group_config("slow") == configs
     assert broker.context.metadata.group_config("other") == {}
+
+
+AUTHORIZERS = {
+    "zk": "kafka.security.authorizer.AclAuthorizer",
+    "kraft": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+}
+
+
+@pytest.mark.parametrize(("mode", "version"), [("zk", "3.9"), ("kraft", "3.9"), ("kraft", "4.4")])
+def test_access_control_is_that_of_the_image(mode: Mode, version: str) -> None:
+    entries = (
+        AclEntry("ALLOW", "User:alice", "READ", "TOPIC", "orders"),
+        AclEntry("ALLOW", "User:alice", "WRITE", "TOPIC", "orders"),
+        AclEntry("DENY", "User:bob", "ALL", "GROUP", "g", "PREFIXED", "10.0.0.7"),
+    )
+    config = {**QUIET, "authorizer.class.name": AUTHORIZERS[mode]}
+    lab = Lab(version, image=replace(image(mode), acls=entries), config=config, mode=mode)
+    for broker in (1, 4):
+        known = lab.cluster.brokers[broker].membership.acls
+        assert entries_of(known) == entries

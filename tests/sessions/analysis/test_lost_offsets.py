@@ -52,6 +52,8 @@ def events_of(mode: Mode) -> tuple[list[Event], set[int]]:
     runner.execute(Statement(StartBroker(broker=2), ""))
     runner.run_until(60_000_000)
     runner.execute(Statement(Produce(topic="t", value="new", acks=1, retries=0), ""))
+    runner.execute(Statement(StartBroker(broker=1), ""))
+    runner.run_until(90_000_000)
     runner.execute(Statement(DeleteTopic(topic="gone"), ""))
     runner.run_until(120_000_000)
     replica = runner.cluster.replica("t-0", runner.cluster.state.states["t-0"].leader)

@@ -1,13 +1,15 @@
 """Metadata logs, snapshots and their folder: everything that the metadata image has, exactly."""
 
 import io
+import json
 import shutil
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from emulator.cluster_image.image import ClusterImage
+from emulator.cluster_image.image import AclEntry, ClusterImage, Group
 from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import NoOpRecord
 from emulator.wire.metadata import messages as wire
@@ -25,6 +27,7 @@ from emulator.wire.metadata.translation import translate
 from emulator.wire.records.record import Record
 from emulator.wire.records.record_batch import build
 from emulator.wire.types import Message
+from sessions.own_cluster.comparison import compare
 from sessions.own_cluster.content import Content
 from sessions.own_cluster.importing import import_sources, read_source
 from sessions.own_cluster.places import Place
@@ -283,3 +286,46 @@ def test_a_place_is_asked_of_a_history(tmp_path: Path) -> None:
     imported_now = import_sources([str(racks), log], until=Place(offset=200)).image
     assert imported_now.quorum is not None
     assert imported_now.quorum.offset in range(100, 300)
+
+
+# ---- access control and groups
+
+
+def test_access_control_entries_and_configurations_of_groups_are_read() -> None:
+    first, second = (
+        wire.AccessControlEntryRecord(
+            id=bytes([number]) * 16,
+            resource_type=2,
+            resource_name="orders",
+            pattern_type=3,
+            principal="User:alice",
+            host="*",
+            operation=operation,
+            permission_type=3,
+        )
+        for number, operation in ((1, 3), (2, 4))
+    )
+    gone = wire.RemoveAccessControlEntryRecord(id=first.id)
+    limit = wire.ConfigRecord(
+        resource_type=32, resource_name="slow", name="consumer.session.timeout.ms", value="50000"
+    )
+    topic = wire.TopicRecord(name="orders", topic_id=bytes([7]) * 16)
+    image = read_bytes(batch_of(topic, first, second, gone, limit)).image
+    assert image.acls == (AclEntry("ALLOW", "User:alice", "WRITE", "TOPIC", "orders"),)
+    assert image.groups == (Group("slow", configs={"consumer.session.timeout.ms": "50000"}),)
+    without = replace(image, acls=())
+    entry = "ALLOW User:alice WRITE TOPIC orders LITERAL *"
+    assert compare(without, image) == [f"access control entry {entry}: new"]
+
+
+def test_access_control_entries_are_read_from_znodes() -> None:
+    entry = '{"principal":"User:bob","permissionType":"Deny","operation":"All","host":"*"}'
+    dump = {
+        "/brokers/ids/1": {"data": '{"host":"h","port":1}', "version": 0},
+        "/kafka-acl-extended/prefixed/Group/g": {
+            "data": f'{{"version":1,"acls":[{entry}]}}',
+            "version": 0,
+        },
+    }
+    image = read(Content("dump.json", io.BytesIO(json.dumps(dump).encode()))).image
+    assert image.acls == (AclEntry("DENY", "User:bob", "ALL", "GROUP", "g", "PREFIXED"),)

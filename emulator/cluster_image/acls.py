@@ -1,0 +1,66 @@
+"""Access control entries of an image, in words, and as brokers and controllers have them."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from emulator.cluster_image.image import AclEntry
+from emulator.common.acls import ALLOW, DENY, LITERAL, OPERATIONS, PREFIXED, RESOURCE_TYPES, Acl
+from emulator.common.names import nearest_hint
+
+_PATTERNS: Final = {LITERAL: "LITERAL", PREFIXED: "PREFIXED"}
+_PERMISSIONS: Final = {DENY: "DENY", ALLOW: "ALLOW"}
+
+
+def entries_of(acls: Iterable[Acl]) -> tuple[AclEntry, ...]:
+    """Return entries in words, sorted; those whose words are not known here are left out."""
+    entries = (
+        AclEntry(
+            permission=_PERMISSIONS[acl.permission],
+            principal=acl.principal or "",
+            operation=OPERATIONS[acl.operation],
+            resource_type=RESOURCE_TYPES[acl.resource_type],
+            resource=acl.resource_name or "",
+            pattern=_PATTERNS[acl.pattern_type],
+            host=acl.host or "",
+        )
+        for acl in acls
+        if acl.permission in _PERMISSIONS
+        and acl.operation in OPERATIONS
+        and acl.resource_type in RESOURCE_TYPES
+        and acl.pattern_type in _PATTERNS
+    )
+    return tuple(sorted(entries, key=in_words))
+
+
+def acls_of(entries: Iterable[AclEntry]) -> list[Acl]:
+    """Return entries as brokers and controllers have them.
+
+    Raises:
+        ValueError: a word of an entry is none of Kafka's.
+    """
+    return [
+        Acl(
+            resource_type=_number(RESOURCE_TYPES, entry.resource_type, "resource type"),
+            resource_name=entry.resource,
+            pattern_type=_number(_PATTERNS, entry.pattern, "pattern"),
+            principal=entry.principal,
+            host=entry.host,
+            operation=_number(OPERATIONS, entry.operation, "operation"),
+            permission=_number(_PERMISSIONS, entry.permission, "permission"),
+        )
+        for entry in entries
+    ]
+
+
+def in_words(entry: AclEntry) -> str:
+    """Return an entry as text: ``ALLOW User:alice READ TOPIC orders LITERAL *``."""
+    words = (entry.permission, entry.principal, entry.operation, entry.resource_type)
+    return " ".join((*words, entry.resource, entry.pattern, entry.host))
+
+
+def _number(names: dict[int, str], word: str, what: str) -> int:
+    for number, name in names.items():
+        if name == word:
+            return number
+    hint = nearest_hint(word, names.values())
+    raise ValueError(f"an access control entry has no {what} {word!r}{hint}")
