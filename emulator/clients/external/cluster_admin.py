@@ -8,13 +8,11 @@ from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
-from emulator.releases.versions import has_no_zookeeper, is_since
+from emulator.releases.versions import has_no_zookeeper
 from emulator.wire.messages import features as wire
 from emulator.wire.types import Message
 
 SAFE_DOWNGRADE: Final = 2
-TYPED_SINCE: Final = "3.3"
-"""The first release in which updates have types (KIP-778)."""
 OF_ALL: Final = ("CLUSTER_AUTHORIZATION_FAILED", "NOT_CONTROLLER")
 """Errors of a whole request before 4.0."""
 UPGRADE_TYPES: Final = (wire.UPGRADE, SAFE_DOWNGRADE, 3)
@@ -37,7 +35,7 @@ class UpdateFeatures:
         """Update as the release of ``context`` does."""
         self.in_kraft_mode = context.in_kraft_mode
         self.is_atomic = has_no_zookeeper(context.profile.numbers)
-        self.has_types = is_since(context.profile.numbers, TYPED_SINCE)
+        self.has_types = context.profile.has("feature_updates_have_types")
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Ask the controller."""

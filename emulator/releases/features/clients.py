@@ -352,4 +352,11 @@ CLIENTS: Final = (
         "KIP-848",
         "groups have configurations, which are described and altered by those who may",
     ),
+    Feature(
+        "feature_updates_have_types",
+        "3.3",
+        None,
+        "KIP-778",
+        "updates of features say whether they are an upgrade or a safe or unsafe downgrade",
+    ),
 )

@@ -155,6 +155,7 @@ refusals_of_keys_end_with_stop 0.8.1..2.8
 acl_authorizer 2.4..3.9
 simple_acl_authorizer 0.9..2.8
 groups_have_configs
+feature_updates_have_types 3.5..3.9
 broker_endpoints documents 0.9..3.9
 generated_broker_ids documents 0.9..3.9
 client_quotas 0.9..3.9
