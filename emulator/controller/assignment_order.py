@@ -33,8 +33,9 @@ class AssignmentOrder(Struct):
     def add_partitions(self, topic: str, numbers: Iterable[int], new: Collection[str]) -> None:
         """Add the new ones of a topic's partitions (``PartitionModificationsListener``)."""
         self._apply()
+        added = frozenset(new)
         self.inserted += map_order(
-            tp for tp in map_order(read_order({topic: numbers})) if tp in new
+            tp for tp in map_order(read_order({topic: numbers})) if tp in added
         )
 
     def partitions(self, predicate: Callable[[str], bool], *, is_copied: bool) -> list[str]:

@@ -401,13 +401,14 @@ def identified_topic_json(assignment: TopicAssignment, random_below: Callable[[i
     return compact(fields | {"topic_id": random_uuid(random_below), "version": 3})
 
 
-def shrunk_topic_json(assignment: TopicAssignment, numbers: Sequence[str]) -> str:
+def shrunk_topic_json(assignment: TopicAssignment, numbers: Iterable[str]) -> str:
     """A topic's znode with only some of its partitions."""
+    kept = frozenset(numbers)
     fields: dict[str, Any] = msgspec.json.decode(assignment.text)
     for name in ("partitions", "adding_replicas", "removing_replicas"):
         if name in fields:
             fields[name] = {
-                number: fields[name][number] for number in fields[name] if number in numbers
+                number: fields[name][number] for number in fields[name] if number in kept
             }
     return compact(fields)
 
