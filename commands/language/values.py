@@ -509,9 +509,9 @@ def apis() -> tuple[str, ...]:
 
     AlterPartition was called AlterIsr in 2.7.
     """
-    from emulator.protocol import Message
+    from emulator.protocol import KINDS
 
-    sent = [message.__name__ for message in Message.__subclasses__()]
+    sent = [kind.__name__ for kind in KINDS]
     names = [name.removesuffix("Request") for name in sent if name.endswith("Request")]
     all_names = [*names, *sent, *(f"{name}Response" for name in names)]
     earlier = [name.replace("AlterPartition", "AlterIsr") for name in all_names]

@@ -68,6 +68,8 @@ LABELS: Final = {
     "group.consumer.min.heartbeat.interval.ms": "KIP-848",
     "group.consumer.max.heartbeat.interval.ms": "KIP-848",
     "group.consumer.max.size": "KIP-848",
+    "group.consumer.migration.policy": "KIP-848",
+    "group.consumer.assignors": "KIP-848",
     "group.consumer.assignment.interval.ms": "KIP-1263",
     "replica.selector.class": "KIP-392",
     "log.message.timestamp.type": "KIP-32",

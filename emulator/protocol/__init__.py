@@ -31,15 +31,18 @@ def _kinds(base: type[Message]) -> list[type[Message]]:
     return [leaf for kind in kinds for leaf in _kinds(kind)] if kinds else [base]
 
 
+KINDS: Final = tuple(_kinds(Message))
+"""Every message."""
+
 if TYPE_CHECKING:
     AnyMessage = Message
 else:
-    AnyMessage = reduce(or_, _kinds(Message))
+    AnyMessage = reduce(or_, KINDS)
 """Every message, as the type that codecs decode."""
 
 REQUESTS: Final = tuple(
     kind
-    for kind in _kinds(Message)
+    for kind in KINDS
     if kind.__name__.endswith("Request") and not issubclass(kind, ControllerRequest)
 )
 """The requests that a broker accepts only while its sockets are open."""

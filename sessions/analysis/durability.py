@@ -69,8 +69,8 @@ def lost_offsets(source: DatasetTables) -> DataFrame:
     removed = removals.agg(F.max("seq").alias("removed"))
     left = last.join(removed, list(PARTITION), "left").where("coalesce(removed, 0) < last.seq")
     rows = left.select(*PARTITION, "last.*", F.explode("last.ranges").alias("range"))
-    named = {"begin": F.col("range")[0], "end": F.col("range")[1], "audit_seq": F.col("seq")}
-    return rows.withColumns(named).select(*LOST_OFFSETS.names)
+    named = {"first_offset": F.col("range")[0], "end_offset": F.col("range")[1]}
+    return rows.withColumns(named | {"audit_seq": F.col("seq")}).select(*LOST_OFFSETS.names)
 
 
 def partition_durability(source: DatasetTables) -> DataFrame:
@@ -173,9 +173,15 @@ JOB: Final = Job(
             LOST_OFFSETS,
             lost_offsets,
             "Offsets that are lost, whose records are not known",
-            shown(session=SESSION, partition="tp", begin="begin", end="end", told_at="audit_seq"),
+            shown(
+                session=SESSION,
+                partition="tp",
+                first="first_offset",
+                end="end_offset",
+                told_at="audit_seq",
+            ),
             (),
-            (SESSION, "topic", "partition", "begin"),
+            (SESSION, "topic", "partition", "first_offset"),
         ),
         Result(PARTITION_DURABILITY, partition_durability, "Durability by partition"),
         Result(

@@ -37,7 +37,7 @@ async def test_no_screen_speaks_of_zookeeper(size: tuple[int, int]) -> None:
 async def test_a_lost_quorum_is_seen_on_every_screen() -> None:
     lost = (CLUSTER, TOPIC, "controller crash active", "controller crash standby", "wait 5s")
     async with console(kraft(*lost), "1", size=LARGE) as driven:
-        assert "There is no active controller. 3 of 3 partitions healthy" in driven.text()
+        assert "There is no active controller" in driven.text()
         for screen in "12345":
             await driven.press(screen)
             assert "brk 3/3 ctl 1/3" in driven.text()

@@ -67,7 +67,7 @@ class ResolvedRegex(Struct, frozen=True, array_like=True):
     version: int
 
 
-class ConsumerGroup(ModernGroup[Member], array_like=True):
+class ConsumerGroup(ModernGroup[Member], array_like=True, tag=True):
     """A consumer group.
 
     ``subscribed`` are the topics of its subscriptions as they were at the group's epoch;

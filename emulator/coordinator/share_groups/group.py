@@ -11,7 +11,7 @@ from emulator.coordinator.modern_groups.records import GroupRecord
 from emulator.coordinator.share_groups.records import Begun, SharePartitionsRecord
 
 
-class ShareGroup(ModernGroup[ModernMember], array_like=True):
+class ShareGroup(ModernGroup[ModernMember], array_like=True, tag=True):
     """A share group.
 
     ``initialized`` are the topics with whose partitions the group has begun, by id; only these are

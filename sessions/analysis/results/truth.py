@@ -75,16 +75,16 @@ LOST_OFFSETS: Final = Table(
     "",
     (
         *place_columns(),
-        Column("begin", "int64", "offset", "the first of them"),
-        Column("end", "int64", "offset", "the offset after the last of them"),
+        Column("first_offset", "int64", "offset", "the first of them"),
+        Column("end_offset", "int64", "offset", "the offset after the last of them"),
         event("audit_seq", "AuditChanged that told it"),
     ),
     example=Example(
         "Which committed offsets of an image are lost?",
         """\
-SELECT session, tp, begin, end, end - begin AS offsets
+SELECT session, tp, first_offset, end_offset, end_offset - first_offset AS offsets
 FROM lost_offsets
-ORDER BY session, tp, begin
+ORDER BY session, tp, first_offset
 LIMIT 10
 """,
     ),

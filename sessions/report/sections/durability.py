@@ -56,8 +56,8 @@ OFFSETS: Final = Shown(
     {
         "session": "session",
         "partition": "tp",
-        "begin": "begin",
-        "end": "end",
+        "first": "first_offset",
+        "end": "end_offset",
         "told": "audit_seq",
     },
 )
@@ -84,7 +84,7 @@ def _lost_offsets(of: Material) -> Element | None:
     """Those of clusters that started from an image, if any are lost."""
     if not of.results.has(LOST_OFFSETS) or not of.results.count(LOST_OFFSETS):
         return None
-    places = (("session", UP), ("tp", UP), ("begin", UP))
+    places = (("session", UP), ("tp", UP), ("first_offset", UP))
     offsets = of.results.top(LOST_OFFSETS, places, ROWS_MAX)
     return table(OFFSETS, offsets, of.results.count(LOST_OFFSETS))
 

@@ -49,6 +49,7 @@ COMMANDS = [
     ["explore"],
     ["scenarios"],
     ["serve"],
+    ["conform"],
     ["campaign"],
     ["analyze"],
     ["config"],

@@ -74,7 +74,7 @@ def test_the_dataset_and_the_job_count_what_the_leader_lacks(tmp_path: Path) -> 
         export_session(events, SessionFacts(mode), tmp_path / "dataset")
     analyze(tmp_path / "dataset", tmp_path / "out", jobs=("durability",))
     rows = pq.read_table(str(tmp_path / "out" / "lost_offsets")).to_pylist()
-    told = {row["session"]: set(range(row["begin"], row["end"])) for row in rows}
+    told = {row["session"]: set(range(row["first_offset"], row["end_offset"])) for row in rows}
     assert [row["tp"] for row in rows] == ["t-0", "t-0"]
     assert told == lacked
     sessions = Dataset(tmp_path / "dataset").scan(SESSIONS, SESSIONS.names).to_pylist()

@@ -160,6 +160,7 @@ def test_the_sessions_row_sums_up(tmp_path: Path) -> None:
         "acked": 3,
         "failed": 2,
         "lost": 1,
+        "lost_offsets": 0,
         "duplicated": 0,
         "diverged": 1,
         "consumed_lost": 0,

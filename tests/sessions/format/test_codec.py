@@ -27,8 +27,12 @@ FIELDS: dict[Any, st.SearchStrategy[Any]] = {
     list[list[str | int]]: st.lists(st.lists(TEXTS | NUMBERS, max_size=3), max_size=3),
     list[tuple[int, str]]: st.lists(st.tuples(NUMBERS, TEXTS), max_size=3),
     list[tuple[int, int]]: st.lists(st.tuples(NUMBERS, NUMBERS), max_size=3),
+    list[tuple[int, int, str, int]]: st.lists(
+        st.tuples(NUMBERS, NUMBERS, TEXTS, NUMBERS), max_size=3
+    ),
     list[tuple[int, int]] | None: st.none() | st.lists(st.tuples(NUMBERS, NUMBERS), max_size=2),
     dict[str, str]: st.dictionaries(TEXTS, TEXTS, max_size=3),
+    dict[str, list[str]]: st.dictionaries(TEXTS, st.lists(TEXTS, max_size=2), max_size=3),
     dict[str, int]: st.dictionaries(TEXTS, NUMBERS, max_size=3),
 }
 TIMES = st.integers(0, 2**62)

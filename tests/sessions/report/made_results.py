@@ -182,7 +182,7 @@ def results(folder: Path) -> Path:
     record = {"fate": "lost", "record": 5, "offset": 4, "producer": HOSTILE, "acks": 1,
               "sent_seq": 77, "answered_seq": 80}  # fmt: skip
     write(folder, DURABILITY_RECORDS, [place("failover", "orders-0") | record])
-    gap = {"begin": 40, "end": 50, "audit_seq": 7}
+    gap = {"first_offset": 40, "end_offset": 50, "audit_seq": 7}
     write(folder, LOST_OFFSETS, [place("failover", "orders-0") | gap])
     write(folder, ANOMALIES, [])
     write(folder, ANOMALY_COUNTS, [{"version": "3.9", "name": "lost-write"}])
