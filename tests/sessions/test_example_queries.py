@@ -35,8 +35,8 @@ from tests.sessions.campaign.plans import plan, variant
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-EMPTY = {"anomalies", "anomaly_counts", "replay_differences"}
-"""What nobody finds in a healthy program with these releases."""
+EMPTY = {"anomalies", "anomaly_counts", "replay_differences", "lost_offsets"}
+"""What nobody finds in a healthy program with these releases, and without an image."""
 
 
 def fencing() -> list[AnyInput]:
