@@ -164,7 +164,6 @@ SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
     events.OffsetCommitted: "group {group} committed {tp} {offset}",
     events.OffsetExpired: "group {group} forgot {tp} {offset}: committed too long ago",
     events.ClientIdentified: "client {connection} is {software} {software_version}",
-    events.ClientAuthenticated: "client {connection} authenticates as {principal} by {mechanism}: {error}",
     events.FaultPrepared: "fault {name}: {effect} for {times} of {api}",
     events.FaultInjected: "fault {name} comes over the request of client {connection}: {effect}",
     events.ClientDisconnected: "client {connection} disconnected from broker {broker}: {reason}",
@@ -202,6 +201,15 @@ def _(event: events.PartitionStateChanged) -> str:
     epoch = "" if event.leader_epoch == UNKNOWN else f", epoch {event.leader_epoch}"
     state = f"leader {_leader(event.leader)}{epoch}, ISR {brackets(event.isr)}"
     return f"{event.tp} {state}{_version(event.zk_version)}"
+
+
+@sentence
+def _(event: events.ClientAuthenticated) -> str:
+    if not event.principal:
+        return (
+            f"client {event.connection} fails to authenticate by {event.mechanism}: {event.error}"
+        )
+    return f"client {event.connection} authenticates as {event.principal} by {event.mechanism}"
 
 
 @sentence

@@ -2,7 +2,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from emulator.events import Event
+from emulator.events import ClientAuthenticated, Event
 from sessions.model.event_text import host, in_words, records, replica, some
 
 
@@ -34,3 +34,14 @@ def test_long_lists_are_counted() -> None:
 
 def test_replicas_and_records_read_as_the_language_writes_them() -> None:
     assert (replica("t-0", 2), records(1), records(1_200)) == ("t-0@2", "1 record", "1,200 records")
+
+
+@pytest.mark.parametrize(
+    ("principal", "error", "words"),
+    [
+        ("User:a", "NONE", "client 5 authenticates as User:a by PLAIN"),
+        ("", "SASL_AUTHENTICATION_FAILED", "client 5 fails to authenticate by PLAIN: SASL_"),
+    ],
+)
+def test_who_fails_to_authenticate_has_no_name(principal: str, error: str, words: str) -> None:
+    assert in_words(ClientAuthenticated(1, 0, 0, 5, principal, "PLAIN", error))[1].startswith(words)
