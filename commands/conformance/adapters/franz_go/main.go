@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 )
 
 const (
@@ -151,7 +152,11 @@ func (a *adapter) time(name string) time.Duration {
 func (a *adapter) options(settings map[string]any) []kgo.Opt {
 	a.settings = settings
 	backoff := a.time("retry.backoff.ms")
+	versions := kversion.Tip()
+	// From version 6 on TxnOffsetCommit (28) names topics by ids, which are not filled in here.
+	versions.SetMaxKeyVersion(28, 5)
 	return []kgo.Opt{
+		kgo.MaxVersions(versions),
 		kgo.SeedBrokers(strings.Split(a.word("bootstrap.servers"), ",")...),
 		kgo.ClientID(a.word("client.id")),
 		kgo.RequestTimeoutOverhead(a.time("request.timeout.ms")),
