@@ -63,6 +63,7 @@ COMMITTED: Final[dict[str, Setting]] = {"isolation.level": "read_committed"}
 MEMBER: Final[dict[str, Setting]] = {"group.id": "g"}
 TRANSACTIONAL: Final[dict[str, Setting]] = {"transactional.id": "t"}
 SHORT_TRANSACTION: Final[dict[str, Setting]] = {
+    **TRANSACTIONAL,
     "transaction.timeout.ms": 1_500,
     "delivery.timeout.ms": 1_200,
 }
@@ -75,42 +76,50 @@ MOVE_LEADER: Final = (
     Do("election preferred orders-0"),
     NEW_LEADER,
 )
+STOP_FOLLOWERS: Final = (Do("broker stop {follower}"), Do("broker stop {second follower}"))
 FILL: Final = (OpenProducer(settings=PLAIN), Send(count=20, expected="ok"))
+FILL_AND_READ: Final = (*FILL, OpenConsumer(), Read())
+FILL_AND_JOIN: Final = (*FILL, OpenConsumer(settings=MEMBER), Read(commit="after"))
+READ_COMMITTED: Final = (OpenConsumer(settings=COMMITTED), Read())
+A_JOINS: Final = OpenConsumer(who="a", settings=MEMBER)
+B_JOINS: Final = OpenConsumer(who="b", settings=MEMBER)
+A_READS: Final = Read(who=("a",), commit="after")
+B_READS: Final = Read(who=("b",), commit="after")
+BOTH_SHARE: Final = Share(who=("a", "b"))
+BOTH_READ: Final = Read(who=("a", "b"), commit="after")
 
 
-def _injected(fault: str, *, name: str, title: str, count: int = 40) -> Scenario:
-    """Return a scenario of an idempotent producer whose requests meet a fault."""
+def _idempotent(
+    *steps: Step,
+    name: str,
+    title: str,
+    opening: Sequence[Step] = (OpenProducer(settings=IDEMPOTENT),),
+    until: str = "",
+    topic: dict[str, Setting] | None = None,
+) -> Scenario:
+    """Return a scenario of an idempotent producer; ``opening`` comes before the steps."""
     return Scenario(
         name=name,
         title=title,
         needs=(IDEMPOTENCE,),
         since=SINCE_TRANSACTIONS,
+        until=until,
+        topic=topic or {},
         asks=WRITTEN,
-        steps=(
-            OpenProducer(settings=IDEMPOTENT),
-            Send(count=5),
-            Do(f"inject {fault}"),
-            Send(count=count),
-        ),
+        steps=(*opening, *steps),
     )
 
 
-def _fetch_fault(fault: str, *, name: str, title: str, since: str = "") -> Scenario:
-    """Return a scenario of a consumer whose fetches meet a fault."""
-    return Scenario(
-        name=name,
-        title=title,
-        since=since,
-        asks=READ,
-        steps=(
-            *FILL,
-            OpenConsumer(),
-            Read(),
-            Do(f"inject {fault}"),
-            Send(),
-            Read(),
-        ),
-    )
+def _injected(fault: str, *, name: str, title: str, count: int = 40) -> Scenario:
+    """Return a scenario of an idempotent producer whose requests meet a fault."""
+    steps = (Send(count=5), Do(f"inject {fault}"), Send(count=count))
+    return _idempotent(*steps, name=name, title=title)
+
+
+def _reading(*during: Step, name: str, title: str, since: str = "") -> Scenario:
+    """Return a scenario of a consumer; ``during`` happens after its first records."""
+    steps = (*FILL_AND_READ, *during, Send(), Read())
+    return Scenario(name=name, title=title, since=since, asks=READ, steps=steps)
 
 
 def _member_fault(fault: str, *, name: str, title: str, end: Expected = "ok") -> Scenario:
@@ -121,9 +130,7 @@ def _member_fault(fault: str, *, name: str, title: str, end: Expected = "ok") ->
         needs=(GROUPS,),
         asks=("acknowledged", "read all"),
         steps=(
-            *FILL,
-            OpenConsumer(settings=MEMBER),
-            Read(commit="after"),
+            *FILL_AND_JOIN,
             Do(f"inject {fault}"),
             Send(),
             Read(commit="after", expected="any"),
@@ -147,59 +154,59 @@ def _rebalance(
         steps=(
             *FILL,
             OpenConsumer(who="a", settings=member),
-            Read(who=("a",), commit="after"),
+            A_READS,
             OpenConsumer(who="b", settings=member),
-            Share(who=("a", "b")),
+            BOTH_SHARE,
             Send(),
-            Read(who=("a", "b"), commit="after"),
+            BOTH_READ,
             Close(who="a"),
             Share(who=("b",)),
             Send(),
-            Read(who=("b",), commit="after"),
+            B_READS,
         ),
     )
 
 
-def _transaction(
-    *during: Step, name: str, title: str, commit: bool = True, since: str = SINCE_TRANSACTIONS
-) -> Scenario:
+def _begun(
+    who: str = "p", *, settings: dict[str, Setting] = TRANSACTIONAL, count: int = 5
+) -> tuple[Step, ...]:
+    """Return how a producer is opened, and sends ``count`` records in a transaction."""
+    return (
+        OpenProducer(who=who, settings=settings),
+        Begin(who=who),
+        Send(who=who, count=count, expected="ok"),
+    )
+
+
+def _transaction(*during: Step, name: str, title: str, commit: bool = True) -> Scenario:
     """Return a scenario of two transactions; ``during`` happens in the second."""
     return Scenario(
         name=name,
         title=title,
         needs=(TRANSACTIONS,),
-        since=since,
+        since=SINCE_TRANSACTIONS,
         partitions=2,
         asks=("nothing lost", *TRANSACTED),
         steps=(
-            OpenProducer(settings=TRANSACTIONAL),
-            Begin(),
-            Send(count=10, expected="ok"),
+            *_begun(count=10),
             End(),
             Begin(),
             Send(count=10, expected="ok"),
             *during,
             Send(count=10, expected="ok"),
             End(commit=commit),
-            OpenConsumer(settings=COMMITTED),
-            Read(),
+            *READ_COMMITTED,
         ),
     )
 
 
 PRODUCERS: Final = (
-    Scenario(
+    _idempotent(
+        Send(count=10),
+        Do("inject Produce --close-after --topic orders"),
+        Send(count=40, meanwhile=(CRASH, NEW_LEADER)),
         name="leader-crash",
         title="The leader crashes while the responses to its producers are on the way",
-        needs=(IDEMPOTENCE,),
-        since=SINCE_TRANSACTIONS,
-        asks=WRITTEN,
-        steps=(
-            OpenProducer(settings=IDEMPOTENT),
-            Send(count=10),
-            Do("inject Produce --close-after --topic orders"),
-            Send(count=40, meanwhile=(CRASH, NEW_LEADER)),
-        ),
     ),
     Scenario(
         name="leader-crash-without-idempotence",
@@ -232,17 +239,11 @@ PRODUCERS: Final = (
         name="refused-for-a-while",
         title="The leader refuses batches for a while, as there are too few replicas in sync",
     ),
-    Scenario(
+    _idempotent(
+        Send(count=20),
+        opening=(Do("inject Metadata --drop --client p"), OpenProducer(settings=IDEMPOTENT)),
         name="silent-bootstrap",
         title="The broker that a producer asks first for metadata goes silent",
-        needs=(IDEMPOTENCE,),
-        since=SINCE_TRANSACTIONS,
-        asks=WRITTEN,
-        steps=(
-            Do("inject Metadata --drop --client p"),
-            OpenProducer(settings=IDEMPOTENT),
-            Send(count=20),
-        ),
     ),
     Scenario(
         name="stale-metadata",
@@ -255,70 +256,45 @@ PRODUCERS: Final = (
             Send(count=20),
         ),
     ),
-    Scenario(
+    _idempotent(
+        Send(count=5),
+        Send(
+            count=20,
+            meanwhile=(Do("broker freeze {leader}"), NEW_LEADER, Do("broker thaw {leader}")),
+        ),
+        Send(count=5),
         name="frozen-leader",
         title="The leader stops to answer, another one is elected, and the first one wakes up",
-        needs=(IDEMPOTENCE,),
-        since=SINCE_TRANSACTIONS,
-        asks=WRITTEN,
-        steps=(
-            OpenProducer(settings=IDEMPOTENT),
-            Send(count=5),
-            Send(
-                count=20,
-                meanwhile=(Do("broker freeze {leader}"), NEW_LEADER, Do("broker thaw {leader}")),
-            ),
-            Send(count=5),
-        ),
     ),
-    Scenario(
+    _idempotent(
+        Send(count=5),
+        Do("network cut {leader} clients"),
+        Send(count=20, meanwhile=(Do("wait 1500ms"), Do("network heal"))),
         name="clients-cut-off",
         title="The leader cannot be reached by clients for longer than their request timeout",
-        needs=(IDEMPOTENCE,),
-        since=SINCE_TRANSACTIONS,
-        asks=WRITTEN,
-        steps=(
-            OpenProducer(settings=IDEMPOTENT),
-            Send(count=5),
-            Do("network cut {leader} clients"),
-            Send(count=20, meanwhile=(Do("wait 1500ms"), Do("network heal"))),
-        ),
     ),
-    Scenario(
+    _idempotent(
+        Stream(
+            meanwhile=tuple(
+                Do(statement)
+                for broker in range(3)
+                for statement in (
+                    f"broker stop {broker}",
+                    f"broker start {broker}",
+                    "wait until under_replicated == 0",
+                )
+            )
+        ),
         name="rolling-restart",
         title="All brokers are restarted, one after another",
-        needs=(IDEMPOTENCE,),
-        since=SINCE_TRANSACTIONS,
-        asks=WRITTEN,
-        steps=(
-            OpenProducer(settings=IDEMPOTENT),
-            Stream(
-                meanwhile=tuple(
-                    Do(statement)
-                    for broker in range(3)
-                    for statement in (
-                        f"broker stop {broker}",
-                        f"broker start {broker}",
-                        "wait until under_replicated == 0",
-                    )
-                )
-            ),
-        ),
     ),
-    Scenario(
+    _idempotent(
+        Send(count=5),
+        *STOP_FOLLOWERS,
+        Send(count=20, meanwhile=(Do("wait 300ms"), Do("broker start {follower}"))),
         name="too-few-replicas",
         title="Both followers are down, and then one comes back",
-        needs=(IDEMPOTENCE,),
-        since=SINCE_TRANSACTIONS,
         topic={"min.insync.replicas": 2},
-        asks=WRITTEN,
-        steps=(
-            OpenProducer(settings=IDEMPOTENT),
-            Send(count=5),
-            Do("broker stop {follower}"),
-            Do("broker stop {second follower}"),
-            Send(count=20, meanwhile=(Do("wait 300ms"), Do("broker start {follower}"))),
-        ),
     ),
     Scenario(
         name="delivery-timeout",
@@ -327,8 +303,7 @@ PRODUCERS: Final = (
         asks=("refused",),
         steps=(
             OpenProducer(settings=SHORT),
-            Do("broker stop {follower}"),
-            Do("broker stop {second follower}"),
+            *STOP_FOLLOWERS,
             Send(count=3),
         ),
     ),
@@ -343,71 +318,56 @@ PRODUCERS: Final = (
             Send(count=5, expected="ok"),
         ),
     ),
-    Scenario(
+    _idempotent(
+        Stream(
+            meanwhile=(
+                Do("broker crash {controller}"),
+                Do("wait until controller.broker != {controller} and controller.broker != -1"),
+                Do("wait until orders-0.leader != {controller} and orders-0.leader != -1"),
+            )
+        ),
         name="controller-crash",
         title="The controller crashes, and then the leader",
-        needs=(IDEMPOTENCE,),
-        since=SINCE_TRANSACTIONS,
         until="3.9",
-        asks=WRITTEN,
-        steps=(
-            OpenProducer(settings=IDEMPOTENT),
-            Stream(
-                meanwhile=(
-                    Do("broker crash {controller}"),
-                    Do("wait until controller.broker != {controller} and controller.broker != -1"),
-                    Do("wait until orders-0.leader != {controller} and orders-0.leader != -1"),
-                )
-            ),
-        ),
     ),
 )
 
 CONSUMERS: Final = (
-    Scenario(
+    _reading(
+        CRASH,
+        NEW_LEADER,
         name="read-through-leader-crash",
         title="The leader crashes under a consumer",
-        asks=READ,
-        steps=(
-            *FILL,
-            OpenConsumer(),
-            Read(),
-            CRASH,
-            NEW_LEADER,
-            Send(),
-            Read(),
-        ),
     ),
-    Scenario(
+    _reading(
+        *MOVE_LEADER,
         name="read-through-move",
         title="Leadership moves, and the consumer still knows the former leader",
-        asks=READ,
-        steps=(*FILL, OpenConsumer(), Read(), *MOVE_LEADER, Send(), Read()),
     ),
-    _fetch_fault(
-        "Fetch FENCED_LEADER_EPOCH --topic orders --client c --times 2",
+    _reading(
+        Do("inject Fetch FENCED_LEADER_EPOCH --topic orders --client c --times 2"),
         name="fenced-epoch",
         title="The leader has a newer epoch than the consumer",
         since="2.1",
     ),
-    _fetch_fault(
-        "Fetch UNKNOWN_LEADER_EPOCH --topic orders --client c --times 2",
+    _reading(
+        Do("inject Fetch UNKNOWN_LEADER_EPOCH --topic orders --client c --times 2"),
         name="unknown-epoch",
         title="The consumer knows a newer epoch than the leader",
         since="2.1",
     ),
-    _fetch_fault(
-        "Fetch --drop --client c",
+    _reading(
+        Do("inject Fetch --drop --client c"),
         name="silent-fetch",
         title="A broker goes silent on a fetch, and the connection stays open",
     ),
-    _fetch_fault(
-        "Fetch --delay 500ms --client c --times 3",
+    _reading(
+        Do("inject Fetch --delay 500ms --client c --times 3"),
         name="slow-broker",
         title="A broker is slow",
     ),
-    _fetch_fault(
-        "Fetch --close-after --client c --times 3",
+    _reading(
+        Do("inject Fetch --close-after --client c --times 3"),
         name="broken-fetch",
         title="Connections break before the responses to fetches",
     ),
@@ -417,12 +377,12 @@ CONSUMERS: Final = (
         needs=(GROUPS,),
         asks=READ,
         steps=(
-            OpenConsumer(who="a", settings=MEMBER),
+            A_JOINS,
             Share(who=("a",)),
             Commit(who="a", offset=1_000_000),
             Close(who="a"),
             *FILL,
-            OpenConsumer(who="b", settings=MEMBER),
+            B_JOINS,
             Read(who=("b",)),
         ),
     ),
@@ -434,9 +394,7 @@ CONSUMERS: Final = (
         topic={"unclean.leader.election.enable": "true", "min.insync.replicas": 1},
         asks=("read all",),
         steps=(
-            *FILL,
-            OpenConsumer(),
-            Read(),
+            *FILL_AND_READ,
             Do("broker crash {follower}"),
             Do("broker crash {second follower}"),
             Do("wait until orders-0.isr == [{leader}]"),
@@ -458,9 +416,7 @@ MEMBERS: Final = (
         needs=(GROUPS,),
         asks=READ,
         steps=(
-            *FILL,
-            OpenConsumer(settings=MEMBER),
-            Read(commit="after"),
+            *FILL_AND_JOIN,
             Do("broker stop {group g}"),
             Send(),
             Read(commit="after"),
@@ -474,14 +430,14 @@ MEMBERS: Final = (
         asks=READ,
         steps=(
             *FILL,
-            OpenConsumer(who="a", settings=MEMBER),
-            Read(who=("a",), commit="after"),
+            A_JOINS,
+            A_READS,
             Do("broker crash {group g}"),
             Commit(who="a"),
             Close(who="a"),
             Send(),
-            OpenConsumer(who="b", settings=MEMBER),
-            Read(who=("b",), commit="after"),
+            B_JOINS,
+            B_READS,
         ),
     ),
     _member_fault(
@@ -513,13 +469,13 @@ MEMBERS: Final = (
         asks=("acknowledged", "read all"),
         steps=(
             *FILL,
-            OpenConsumer(who="a", settings=MEMBER),
-            OpenConsumer(who="b", settings=MEMBER),
-            Share(who=("a", "b")),
-            Read(who=("a", "b"), commit="after"),
+            A_JOINS,
+            B_JOINS,
+            BOTH_SHARE,
+            BOTH_READ,
             Send(),
             Kill(who="a"),
-            Read(who=("b",), commit="after"),
+            B_READS,
         ),
     ),
     Scenario(
@@ -529,11 +485,11 @@ MEMBERS: Final = (
         asks=("read once",),
         steps=(
             *FILL,
-            OpenConsumer(who="a", settings=MEMBER),
+            A_JOINS,
             Read(who=("a",), commit="before"),
             Kill(who="a"),
             Send(),
-            OpenConsumer(who="b", settings=MEMBER),
+            B_JOINS,
             Read(who=("b",), commit="before"),
         ),
     ),
@@ -566,13 +522,13 @@ MEMBERS: Final = (
             *FILL,
             OpenConsumer(who="a", settings={**MEMBER, "group.instance.id": "one"}),
             OpenConsumer(who="b", settings={**MEMBER, "group.instance.id": "two"}),
-            Share(who=("a", "b")),
-            Read(who=("a", "b"), commit="after"),
+            BOTH_SHARE,
+            BOTH_READ,
             Kill(who="a"),
             OpenConsumer(who="a", settings={**MEMBER, "group.instance.id": "one"}),
-            Share(who=("a", "b")),
+            BOTH_SHARE,
             Send(),
-            Read(who=("a", "b"), commit="after"),
+            BOTH_READ,
         ),
     ),
 )
@@ -588,7 +544,7 @@ TRANSACTIONS_OF_CLIENTS: Final = (
         commit=False,
     ),
     _transaction(
-        Do("broker crash {leader}"),
+        CRASH,
         NEW_LEADER,
         name="transaction-leader-crash",
         title="The leader crashes within a transaction",
@@ -615,16 +571,11 @@ TRANSACTIONS_OF_CLIENTS: Final = (
         since=SINCE_TRANSACTIONS,
         asks=TRANSACTED,
         steps=(
-            OpenProducer(who="old", settings=TRANSACTIONAL),
-            Begin(who="old"),
-            Send(who="old", count=5, expected="ok"),
-            OpenProducer(who="new", settings=TRANSACTIONAL),
-            Begin(who="new"),
-            Send(who="new", count=5, expected="ok"),
+            *_begun("old"),
+            *_begun("new"),
             End(who="old", expected="error"),
             End(who="new"),
-            OpenConsumer(settings=COMMITTED),
-            Read(),
+            *READ_COMMITTED,
         ),
     ),
     Scenario(
@@ -634,14 +585,11 @@ TRANSACTIONS_OF_CLIENTS: Final = (
         since=SINCE_TRANSACTIONS,
         asks=TRANSACTED,
         steps=(
-            OpenProducer(settings={**TRANSACTIONAL, **SHORT_TRANSACTION}),
-            Begin(),
-            Send(count=5, expected="ok"),
+            *_begun(settings=SHORT_TRANSACTION),
             Kill(who="p"),
             OpenProducer(who="q", settings=PLAIN),
             Send(who="q", count=10, expected="ok"),
-            OpenConsumer(settings=COMMITTED),
-            Read(),
+            *READ_COMMITTED,
         ),
     ),
     Scenario(
