@@ -11,11 +11,10 @@ from msgspec.structs import replace
 
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import LOADING, NONE
-from emulator.common.names import split
 from emulator.coordinator import internal_topics
 from emulator.coordinator.consumer_group_manager import ConsumerGroupManager
 from emulator.coordinator.consumer_groups.group import ConsumerGroup
-from emulator.coordinator.consumer_groups.requests import offset_error, topics_of
+from emulator.coordinator.consumer_groups.requests import offset_error
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import (
     COMMIT,
@@ -33,7 +32,7 @@ from emulator.coordinator.internal_topics import OFFSETS
 from emulator.coordinator.members import TASK, GroupMembership
 from emulator.coordinator.modern_group_manager import GroupT, ModernGroupManager, RequestT
 from emulator.coordinator.modern_groups.group import MemberT
-from emulator.coordinator.offset_expiry import OffsetExpiration
+from emulator.coordinator.offset_expiry import OffsetExpiration, is_subscribed
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.share_group_manager import ShareGroupManager
 from emulator.coordinator.share_persister import SharePersister
@@ -424,7 +423,7 @@ class GroupCoordinator:
             error = "NON_EMPTY_GROUP"
         errors: dict[str, str] = {}
         if error == NONE and group is not None:
-            subscribed = [tp for tp in message.partitions if _is_subscribed(group, tp)]
+            subscribed = [tp for tp in message.partitions if is_subscribed(group, tp)]
             errors = dict.fromkeys(message.partitions, NONE)
             errors |= dict.fromkeys(subscribed, "GROUP_SUBSCRIBED_TO_TOPIC")
             others = [tp for tp in message.partitions if tp not in subscribed]
@@ -567,15 +566,6 @@ class GroupCoordinator:
         due_us = self.expiry.due_us()
         if due_us is not None and self.timers.deadline_of(TASK, LOOK) is None:
             self.timers.set_deadline(TASK, LOOK, due_us)
-
-
-def _is_subscribed(group: Group, tp: str) -> bool:
-    """Whether members of a group may be subscribed to a partition's topic."""
-    consumers = group.consumer
-    if consumers is None:
-        return bool(group.members)
-    topic, _ = split(tp)
-    return any(topic in topics_of(consumers, member) for member in consumers.members.values())
 
 
 def _consumes(group: Group) -> bool:

@@ -18,7 +18,7 @@ from emulator.common.names import as_sent
 from emulator.coordinator.consumer_groups.group import ConsumerGroup
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import Group, GroupAnswer, Store, group_key
-from emulator.coordinator.modern_groups.group import EMPTY, MemberT, ModernGroup
+from emulator.coordinator.modern_groups.group import MemberT, ModernGroup
 from emulator.coordinator.modern_groups.records import (
     CurrentAssignmentRecord,
     EpochRecord,
@@ -250,8 +250,6 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         before = dict(state.members)
         outcome = self._removal(state, member)
         self._write(group, outcome.records, answer)
-        if not state.members:
-            group.empty_since_us = self.kernel.now
         self.kernel.emit(
             events.MemberLeft, group.name, self.context.id, member.client, member.id, reason
         )
@@ -408,8 +406,6 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         for name in state.members:
             state.sessions[name] = now + self.session_timeout_us(group.name)
         self._note_state(group)
-        if state.state == EMPTY:
-            group.empty_since_us = now
         self.watch(state)
 
 

@@ -2,13 +2,17 @@
 
 Up to 2.0 an offset expires offsets.retention.minutes after its commit, whatever the group's state.
 From 2.1 on (KIP-211) the retention period starts when the group becomes empty; only for a group
-that never had members it still starts at each commit. An empty group without offsets is deleted
-too. Source: ``GroupMetadataManager.cleanupGroupMetadata``, ``GroupMetadata.expiredOffsets``.
+that never had members it still starts at each commit. In a group of the new protocol (KIP-848) it
+does so too, but an offset whose topic a member subscribes to is kept. An empty group without
+offsets is deleted too, unless it is a share group. Source:
+``GroupMetadataManager.cleanupGroupMetadata``, ``GroupMetadata.expiredOffsets``;
+``GroupCoordinatorShard.cleanupGroupMetadata``, ``ConsumerGroup.offsetExpirationCondition``.
 """
 
 from emulator import events
 from emulator.broker_context import BrokerContext
-from emulator.coordinator.consumer_groups.requests import deletion_records
+from emulator.common.names import split
+from emulator.coordinator.consumer_groups.requests import deletion_records, topics_of
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import DEAD, EMPTY, Group, Store, drop
 from emulator.coordinator.records import GroupRecord, OffsetRecord, Record
@@ -44,7 +48,7 @@ class OffsetExpiration:
         under_way: dict[str, set[str]] = {}
         for store in state.stores.values():
             under_way.setdefault(store.group, set()).update(store.offsets)
-        for group in list(state.groups.values()):
+        for group in [group for group in state.groups.values() if group.share is None]:
             self._look_at(group, under_way.get(group.name, set()))
 
     def _look_at(self, group: Group, under_way: set[str]) -> None:
@@ -55,7 +59,8 @@ class OffsetExpiration:
             drop(group, tp)
             self.kernel.emit(events.OffsetExpired, group.name, tp, self.context.id, offset)
             records.append(OffsetRecord(group.name, tp, -1))
-        if group.state == EMPTY and not (group.offsets or group.pending or group.unstable):
+        has_offsets = group.offsets or group.unstable or under_way
+        if group.state == EMPTY and not (has_offsets or group.pending):
             self._delete(group, records)
         elif records:
             self.metadata.write(Store(group.name), records)
@@ -96,6 +101,17 @@ class OffsetExpiration:
 
     def _counts_from(self, group: Group, tp: str) -> int:
         """When an offset's retention period started; -1 if it has not started."""
+        if group.consumer is not None:
+            return -1 if is_subscribed(group, tp) else group.committed_us[tp]
         if not self.only_when_empty or not group.generation:
             return group.committed_us[tp]
         return group.empty_since_us if group.state == EMPTY else -1
+
+
+def is_subscribed(group: Group, tp: str) -> bool:
+    """Whether members of a group may be subscribed to a partition's topic."""
+    consumers = group.consumer
+    if consumers is None:
+        return bool(group.members)
+    topic, _ = split(tp)
+    return any(topic in topics_of(consumers, member) for member in consumers.members.values())

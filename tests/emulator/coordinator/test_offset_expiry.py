@@ -2,11 +2,17 @@
 
 import pytest
 
-from emulator.coordinator.groups import Store
+from emulator.coordinator.consumer_groups.records import GroupEpochRecord
+from emulator.coordinator.groups import Group, Store
 from emulator.coordinator.offset_expiry import OffsetExpiration
 from emulator.coordinator.records import GroupRecord, OffsetRecord, Record, read
 from emulator.events import GroupRecordsWritten, OffsetExpired
 from emulator.inputs.statements import CrashBroker
+from emulator.protocol import (
+    ConsumerGroupHeartbeatRequest,
+    OffsetCommitRequest,
+    ShareGroupHeartbeatRequest,
+)
 from emulator.releases.profiles import VERSIONS
 from tests.emulator.coordinator.bench import Bench
 from tests.support.generations import since
@@ -140,6 +146,83 @@ def test_a_coordinator_without_groups_looks_at_nothing() -> None:
     before_us = state.next_look_us
     bench.lab.wait(60_000)
     assert state.next_look_us == before_us
+
+
+def test_a_group_whose_first_commit_is_under_way_is_not_forgotten() -> None:
+    bench = bench_of("3.9")
+    state = bench.lab.cluster.brokers[0].state.core.coordinator
+    state.stores[99] = Store("g", offsets={"t-0": 6})
+    group = state.groups["g"] = Group("g")
+    state.next_look_us = bench.lab.cluster.now_us
+    expiry_of(bench).look()
+    assert bench.group() is group
+    del state.stores[99]
+    state.next_look_us = bench.lab.cluster.now_us
+    expiry_of(bench).look()
+    assert state.groups == {}
+
+
+# ---- groups of the new protocols
+
+
+def modern_bench() -> Bench:
+    return Bench(
+        "4.2",
+        offsets_retention_minutes="1",
+        offsets_retention_check_interval_ms="10000",
+        group_consumer_session_timeout_ms="45000",
+        group_consumer_heartbeat_interval_ms="5000",
+    )
+
+
+def heartbeat(bench: Bench, epoch: int, *topics: str) -> None:
+    request = ConsumerGroupHeartbeatRequest(
+        "g", "m", epoch, rebalance_timeout_ms=60_000, topics=list(topics), owned={}
+    )
+    assert bench.ask(request).error == "NONE"
+
+
+def commit(bench: Bench, epoch: int) -> None:
+    request = OffsetCommitRequest("g", epoch, "m", {"t-0": 5}, version=9)
+    assert bench.ask(request).error == "NONE"
+
+
+@pytest.mark.parametrize(("topic", "kept"), [("t", 5), ("other", -1)])
+def test_members_keep_the_offsets_of_the_topics_they_subscribe_to(topic: str, kept: int) -> None:
+    bench = modern_bench()
+    heartbeat(bench, 0, topic)
+    commit(bench, 1)
+    for _ in range(3):
+        bench.lab.wait(25_000)
+        heartbeat(bench, 1, topic)
+    assert position(bench) == kept
+    assert bench.group().has_members
+
+
+def test_the_offsets_of_an_empty_consumer_group_expire_after_their_commit() -> None:
+    bench = modern_bench()
+    heartbeat(bench, 0, "t")
+    commit(bench, 1)
+    for _ in range(2):
+        bench.lab.wait(25_000)
+        heartbeat(bench, 1, "t")
+    heartbeat(bench, -1)
+    assert position(bench) == 5
+    bench.lab.wait(21_000)
+    assert position(bench) == -1
+    records = written(bench)
+    assert records[0] == OffsetRecord("g", "t-0", -1)
+    assert records[-1] == GroupEpochRecord("g", -1)
+    assert bench.lab.cluster.brokers[0].state.core.coordinator.groups == {}
+
+
+def test_an_empty_share_group_stays_until_it_is_deleted() -> None:
+    bench = modern_bench()
+    assert bench.ask(ShareGroupHeartbeatRequest("g", "m", 0, topics=["t"])).error == "NONE"
+    assert bench.ask(ShareGroupHeartbeatRequest("g", "m", -1)).error == "NONE"
+    bench.lab.wait(75_000)
+    assert bench.group().share is not None
+    assert not any(isinstance(record, GroupRecord) for record in written(bench))
 
 
 # ---- what administrators delete
