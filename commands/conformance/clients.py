@@ -66,6 +66,7 @@ def _go(module: str) -> Callable[[Path], Command]:
     def prepare(folder: Path) -> Command:
         source = folder / module
         shutil.copytree(ADAPTERS / module, source)
+        shutil.copy(ADAPTERS / "lines.go", source)
         _build(["go", "build", "-o", "adapter", "."], source)
         return Command([str(source / "adapter")])
 

@@ -2,13 +2,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -20,72 +16,15 @@ import (
 )
 
 const (
-	module   = "github.com/twmb/franz-go"
-	waits    = 60 * time.Second // longer than the client's own timeouts
-	errorMax = 500
-	retries  = 1000
+	module  = "github.com/twmb/franz-go"
+	retries = 1000
 )
 
-type offset struct {
-	Topic     string `json:"topic"`
-	Partition int32  `json:"partition"`
-	Offset    int64  `json:"offset"`
-}
-
-type record struct {
-	Topic     string `json:"topic"`
-	Partition int32  `json:"partition"`
-	Key       string `json:"key,omitempty"`
-	Value     string `json:"value"`
-	Offset    int64  `json:"offset"`
-}
-
-type request struct {
-	Do         string         `json:"do"`
-	Settings   map[string]any `json:"settings"`
-	Records    []record       `json:"records"`
-	Topics     []string       `json:"topics"`
-	Partitions [][2]any       `json:"partitions"`
-	Ms         int64          `json:"ms"`
-	Group      string         `json:"group"`
-	Offsets    []offset       `json:"offsets"`
-}
-
-type answer map[string]any
-
 type adapter struct {
+	settings
 	client   *kgo.Client
-	settings map[string]any
 	mutex    sync.Mutex
 	assigned map[string]map[int32]bool
-}
-
-func main() {
-	lines := bufio.NewReader(os.Stdin)
-	out := bufio.NewWriter(os.Stdout)
-	a := &adapter{}
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		var asked request
-		told := answer{}
-		if err = json.Unmarshal(line, &asked); err == nil {
-			err = a.answer(asked, told)
-		}
-		if err != nil {
-			told["error"] = text(err)
-		}
-		encoded, _ := json.Marshal(told)
-		out.Write(append(encoded, '\n'))
-		out.Flush()
-	}
-}
-
-func text(err error) string {
-	s := err.Error()
-	return s[:min(len(s), errorMax)]
 }
 
 func (a *adapter) answer(asked request, told answer) error {
@@ -93,7 +32,7 @@ func (a *adapter) answer(asked request, told answer) error {
 	defer cancel()
 	switch asked.Do {
 	case "hello":
-		told["client"] = "franz-go " + version()
+		told["client"] = "franz-go " + version(module)
 		told["can"] = []string{"idempotence", "transactions", "groups", "cooperative", "static", "truncation"}
 		return nil
 	case "producer":
@@ -125,32 +64,9 @@ func (a *adapter) answer(asked request, told answer) error {
 	return fmt.Errorf("no such request: %s", asked.Do)
 }
 
-func version() string {
-	info, _ := debug.ReadBuildInfo()
-	for _, dependency := range info.Deps {
-		if dependency.Path == module {
-			return dependency.Version
-		}
-	}
-	return "?"
-}
-
-func (a *adapter) word(name string) string {
-	value, is := a.settings[name]
-	if !is {
-		return ""
-	}
-	return fmt.Sprint(value)
-}
-
-func (a *adapter) time(name string) time.Duration {
-	ms, _ := a.settings[name].(float64)
-	return time.Duration(ms) * time.Millisecond
-}
-
 // The options that producers and consumers share.
-func (a *adapter) options(settings map[string]any) []kgo.Opt {
-	a.settings = settings
+func (a *adapter) options(given settings) []kgo.Opt {
+	a.settings = given
 	backoff := a.time("retry.backoff.ms")
 	versions := kversion.Tip()
 	// From version 6 on TxnOffsetCommit (28) names topics by ids, which are not filled in here.

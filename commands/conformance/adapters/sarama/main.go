@@ -2,13 +2,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -17,41 +13,12 @@ import (
 )
 
 const (
-	module     = "github.com/IBM/sarama"
-	sendWithin = 60 * time.Second // longer than the client's own timeouts
-	errorMax   = 500
-	retries    = 300
+	module  = "github.com/IBM/sarama"
+	retries = 300
 )
 
-type offset struct {
-	Topic     string `json:"topic"`
-	Partition int32  `json:"partition"`
-	Offset    int64  `json:"offset"`
-}
-
-type record struct {
-	Topic     string `json:"topic"`
-	Partition int32  `json:"partition"`
-	Key       string `json:"key,omitempty"`
-	Value     string `json:"value"`
-	Offset    int64  `json:"offset"`
-}
-
-type request struct {
-	Do         string         `json:"do"`
-	Settings   map[string]any `json:"settings"`
-	Records    []record       `json:"records"`
-	Topics     []string       `json:"topics"`
-	Partitions [][2]any       `json:"partitions"`
-	Ms         int64          `json:"ms"`
-	Group      string         `json:"group"`
-	Offsets    []offset       `json:"offsets"`
-}
-
-type answer map[string]any
-
 type adapter struct {
-	settings map[string]any
+	settings
 	producer sarama.AsyncProducer
 	consumer sarama.Consumer
 	parts    []sarama.PartitionConsumer
@@ -60,38 +27,10 @@ type adapter struct {
 	failures chan error
 }
 
-func main() {
-	lines := bufio.NewReader(os.Stdin)
-	out := bufio.NewWriter(os.Stdout)
-	a := &adapter{}
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		var asked request
-		told := answer{}
-		if err = json.Unmarshal(line, &asked); err == nil {
-			err = a.answer(asked, told)
-		}
-		if err != nil {
-			told["error"] = text(err)
-		}
-		encoded, _ := json.Marshal(told)
-		out.Write(append(encoded, '\n'))
-		out.Flush()
-	}
-}
-
-func text(err error) string {
-	s := err.Error()
-	return s[:min(len(s), errorMax)]
-}
-
 func (a *adapter) answer(asked request, told answer) error {
 	switch asked.Do {
 	case "hello":
-		told["client"] = "sarama " + version()
+		told["client"] = "sarama " + version(module)
 		told["can"] = []string{"idempotence", "transactions", "groups", "static"}
 		told["oldest"] = "2.1"
 		return nil
@@ -120,36 +59,13 @@ func (a *adapter) answer(asked request, told answer) error {
 	return fmt.Errorf("no such request: %s", asked.Do)
 }
 
-func version() string {
-	info, _ := debug.ReadBuildInfo()
-	for _, dependency := range info.Deps {
-		if dependency.Path == module {
-			return dependency.Version
-		}
-	}
-	return "?"
-}
-
-func (a *adapter) word(name string) string {
-	value, is := a.settings[name]
-	if !is {
-		return ""
-	}
-	return fmt.Sprint(value)
-}
-
-func (a *adapter) time(name string) time.Duration {
-	ms, _ := a.settings[name].(float64)
-	return time.Duration(ms) * time.Millisecond
-}
-
 func (a *adapter) servers() []string {
 	return strings.Split(a.word("bootstrap.servers"), ",")
 }
 
 // The configuration that producers and consumers share.
-func (a *adapter) config(settings map[string]any) *sarama.Config {
-	a.settings = settings
+func (a *adapter) config(given settings) *sarama.Config {
+	a.settings = given
 	config := sarama.NewConfig()
 	config.ClientID = a.word("client.id")
 	timeout, backoff := a.time("request.timeout.ms"), a.time("retry.backoff.ms")
@@ -197,7 +113,7 @@ func (a *adapter) send(records []record) []answer {
 			}
 		}
 	}()
-	late := time.After(sendWithin)
+	late := time.After(waits)
 	for range records {
 		select {
 		case sent := <-a.producer.Successes():
