@@ -9,20 +9,19 @@ import aiokafka
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 
-from commands.conformance.adapters.lines import answer, error_text
+from commands.conformance.adapters.lines import (
+    WAIT_SECONDS,
+    Values,
+    answer,
+    error_text,
+    polled,
+    settings_of,
+    to_send,
+)
 
 CLOSE_SECONDS = 2
-SEND_SECONDS = 60
-"""Longer than the client's own timeouts."""
-Values = dict[str, Any]
-"""A request's parameters, a client's settings, or an answer."""
-
-
-def settings_of(kind: Any, settings: Values) -> Values:  # noqa: ANN401 - a class without types
-    """Return the settings that the client knows, by its names."""
-    known = {name.replace(".", "_"): value for name, value in settings.items() if value != "none"}
-    names = signature(kind.__init__).parameters
-    return {name: value for name, value in known.items() if name in names}
+PRODUCER_NAMES = signature(AIOKafkaProducer).parameters
+CONSUMER_NAMES = signature(AIOKafkaConsumer).parameters
 
 
 class Client:
@@ -43,24 +42,16 @@ class Client:
 
     def producer(self, settings: Values) -> None:
         async def start() -> None:
-            self.client = AIOKafkaProducer(**settings_of(AIOKafkaProducer, settings))
+            self.client = AIOKafkaProducer(**settings_of(PRODUCER_NAMES, settings))
             await self.client.start()
 
         self._run(start())
 
     def send(self, records: list[Values]) -> Values:
         async def send_all() -> list[Any]:
-            futures = [
-                await self.client.send(
-                    record["topic"],
-                    key=record["key"].encode(),
-                    value=record["value"].encode(),
-                    partition=record["partition"],
-                )
-                for record in records
-            ]
+            futures = [await self.client.send(**to_send(record)) for record in records]
             every = asyncio.gather(*futures, return_exceptions=True)
-            return await asyncio.wait_for(every, SEND_SECONDS)
+            return await asyncio.wait_for(every, WAIT_SECONDS)
 
         return {
             "results": [
@@ -89,7 +80,7 @@ class Client:
         self, settings: Values, topics: list[str], partitions: list[tuple[str, int]]
     ) -> None:
         async def start() -> None:
-            own = settings_of(AIOKafkaConsumer, settings)
+            own = settings_of(CONSUMER_NAMES, settings)
             if "partition_assignment_strategy" in own:
                 own["partition_assignment_strategy"] = (RangePartitionAssignor,)
             self.client = AIOKafkaConsumer(**own)
@@ -111,18 +102,7 @@ class Client:
             return await self.client.getmany(timeout_ms=ms)
 
         records = [record for batch in self._run(get()).values() for record in batch]
-        return {
-            "records": [
-                {
-                    "topic": record.topic,
-                    "partition": record.partition,
-                    "offset": record.offset,
-                    "value": record.value.decode(),
-                }
-                for record in records
-            ],
-            "assigned": [[tp.topic, tp.partition] for tp in self.client.assignment()],
-        }
+        return polled(records, self.client.assignment())
 
     def commit(self, offsets: list[Values]) -> None:
         self._run(self.client.commit(positions(offsets)))

@@ -8,10 +8,8 @@ from typing import Any
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from commands.conformance.adapters.lines import answer
+from commands.conformance.adapters.lines import WAIT_SECONDS, Values, answer
 
-WAIT_SECONDS = 60
-"""Longer than the client's own timeouts."""
 OTHER_NAMES = {
     "default.api.timeout.ms": "",
     "fetch.max.wait.ms": "fetch.wait.max.ms",
@@ -25,8 +23,6 @@ OF_CLASSIC_MEMBERS = (
     "heartbeat.interval.ms",
     "partition.assignment.strategy",
 )
-Values = dict[str, Any]
-"""A request's parameters, a client's settings, or an answer."""
 
 
 def settings_of(settings: Values) -> Values:

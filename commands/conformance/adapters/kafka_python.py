@@ -8,21 +8,17 @@ from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssi
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.structs import OffsetAndMetadata
 
-from commands.conformance.adapters.lines import answer, error_text
+from commands.conformance.adapters.lines import (
+    WAIT_SECONDS,
+    Values,
+    answer,
+    error_text,
+    polled,
+    settings_of,
+    to_send,
+)
 
 ASSIGNORS = {"range": RangePartitionAssignor, "cooperative-sticky": CooperativeStickyAssignor}
-
-
-WAIT_SECONDS = 60
-"""Longer than the client's own timeouts."""
-Values = dict[str, Any]
-"""A request's parameters, a client's settings, or an answer."""
-
-
-def settings_of(kind: Any, settings: Values) -> Values:  # noqa: ANN401 - a class without types
-    """Return the settings that the client knows, by its names."""
-    known = {name.replace(".", "_"): value for name, value in settings.items() if value != "none"}
-    return {name: value for name, value in known.items() if name in kind.DEFAULT_CONFIG}
 
 
 class Client:
@@ -33,21 +29,13 @@ class Client:
         return {"client": f"kafka-python {kafka.__version__}", "can": can}
 
     def producer(self, settings: Values) -> None:
-        chosen = settings_of(KafkaProducer, settings)
+        chosen = settings_of(KafkaProducer.DEFAULT_CONFIG, settings)
         self.client = KafkaProducer(**chosen)
         if "transactional_id" in chosen:
             self.client.init_transactions()
 
     def send(self, records: list[Values]) -> Values:
-        futures = [
-            self.client.send(
-                record["topic"],
-                key=record["key"].encode(),
-                value=record["value"].encode(),
-                partition=record["partition"],
-            )
-            for record in records
-        ]
+        futures = [self.client.send(**to_send(record)) for record in records]
         return {"results": [result_of(future) for future in futures]}
 
     def begin(self) -> None:
@@ -65,7 +53,7 @@ class Client:
     def consumer(
         self, settings: Values, topics: list[str], partitions: list[tuple[str, int]]
     ) -> None:
-        chosen = settings_of(KafkaConsumer, settings)
+        chosen = settings_of(KafkaConsumer.DEFAULT_CONFIG, settings)
         if strategy := settings.get("partition.assignment.strategy"):
             chosen["partition_assignment_strategy"] = [ASSIGNORS[strategy]]
         self.client = KafkaConsumer(**chosen)
@@ -76,18 +64,7 @@ class Client:
 
     def poll(self, ms: int) -> Values:
         records = [record for batch in self.client.poll(ms).values() for record in batch]
-        return {
-            "records": [
-                {
-                    "topic": record.topic,
-                    "partition": record.partition,
-                    "offset": record.offset,
-                    "value": record.value.decode(),
-                }
-                for record in records
-            ],
-            "assigned": [[tp.topic, tp.partition] for tp in self.client.assignment()],
-        }
+        return polled(records, self.client.assignment())
 
     def commit(self, offsets: list[Values]) -> None:
         self.client.commit(positions(offsets))

@@ -2,10 +2,15 @@
 
 import json
 import sys
+from collections.abc import Container, Iterable
 from typing import Any
 
 ERROR_MAX = 500
 """Characters of an error that are told."""
+WAIT_SECONDS = 60
+"""Longer than clients' own timeouts."""
+Values = dict[str, Any]
+"""A request's parameters, a client's settings, or an answer."""
 
 
 def answer(client: object) -> None:
@@ -14,7 +19,7 @@ def answer(client: object) -> None:
     A method that raises is answered with the error.
     """
     for line in sys.stdin:
-        request: dict[str, Any] = json.loads(line)
+        request: Values = json.loads(line)
         method = getattr(client, request.pop("do").replace(" ", "_"))
         try:
             told = method(**request) or {}
@@ -27,3 +32,30 @@ def answer(client: object) -> None:
 def error_text(error: BaseException) -> str:
     """Return an error's class and message."""
     return f"{type(error).__name__}: {error}"[:ERROR_MAX]
+
+
+def settings_of(names: Container[str], settings: Values) -> Values:
+    """Return the settings that a client knows, with ``_`` in their names instead of ``.``."""
+    known = {name.replace(".", "_"): value for name, value in settings.items() if value != "none"}
+    return {name: value for name, value in known.items() if name in names}
+
+
+def to_send(record: Values) -> Values:
+    """Return a record to send as the arguments of a client's method."""
+    return {**record, "key": record["key"].encode(), "value": record["value"].encode()}
+
+
+def polled(records: Iterable[Any], assigned: Iterable[Any]) -> Values:
+    """Return the answer to a poll from a client's records and topic partitions."""
+    return {
+        "records": [
+            {
+                "topic": record.topic,
+                "partition": record.partition,
+                "offset": record.offset,
+                "value": record.value.decode(),
+            }
+            for record in records
+        ],
+        "assigned": [[tp.topic, tp.partition] for tp in assigned],
+    }
