@@ -6,7 +6,7 @@ not need. The inputs suffice: a cluster with the same inputs behaves identically
 Running them again may take as long as the cluster has run, so it is done in a thread, up to where
 the cluster was when that was asked (:meth:`Journal.so_far`); meanwhile the cluster continues.
 
-The latest inputs are in memory, and earlier ones in a temporary file.
+The latest inputs are in memory, and earlier ones in temporary files.
 """
 
 from collections.abc import Iterator
@@ -20,13 +20,16 @@ from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import CreateCluster, ReceiveRequest, Statement
 from emulator.scenario.runner import Runner
+from emulator.simulation.bytes_by_number import BytesByNumber
 from sessions.format.errors import SessionError
 from sessions.format.metadata import Origin
 from sessions.gateway.spill_file import KEEP_MEMORY, TemporarySpillFile
 from sessions.recording.recorder import Recorder
 
 LATEST_BYTES_MAX: Final = 1 << 24
-"""Bytes of requests in memory; beyond that they are written to the file."""
+"""Bytes of inputs in memory; beyond that they are written to files."""
+INPUT_BYTES: Final = 300
+"""What an input takes in memory beside a request's frame, about."""
 JOURNAL_BYTES_MAX: Final = 1 << 30
 """Maximum bytes of requests to keep; beyond that the beginning would be missing."""
 
@@ -46,30 +49,32 @@ _ENCODE: Final = msgspec.msgpack.Encoder().encode
 _DECODE: Final = msgspec.msgpack.Decoder(list[Given]).decode
 
 
-class Block(Struct, frozen=True):
-    """Inputs in the file: how many, and where they are."""
-
-    count: int
-    position: int
-    size: int
+def _in_files() -> BytesByNumber:
+    blocks = BytesByNumber()
+    blocks.spill(0, TemporarySpillFile)
+    return blocks
 
 
 class SoFar(Struct, frozen=True):
-    """The inputs up to a place of a run, and the place; ``latest`` follow those of ``blocks``."""
+    """The inputs up to a place of a run, and the place.
 
-    file: TemporarySpillFile
-    blocks: tuple[Block, ...]
+    ``blocks`` has the earlier ones, by the number of inputs up to the end of each block; ``latest``
+    follow them.
+    """
+
+    blocks: BytesByNumber
     latest: tuple[Given, ...]
     time_us: int
     steps: int
 
     def given(self, first: int = 0) -> Iterator[Given]:
         """Yield the inputs in order, without the ``first`` ones."""
-        for block in self.blocks:
-            if first < block.count:
-                yield from _DECODE(self.file.read(block.position, block.size))[first:]
-            first = max(0, first - block.count)
-        yield from self.latest[first:]
+        begin = 0
+        for end in self.blocks:
+            if first < end:
+                yield from _DECODE(self.blocks[end])[max(0, first - begin) :]
+            begin = end
+        yield from self.latest[max(0, first - begin) :]
 
 
 class Journal:
@@ -83,8 +88,8 @@ class Journal:
         self.runner = runner
         self.first = first
         self._keep_memory = keep_memory
-        self._file = TemporarySpillFile()
-        self._blocks: list[Block] = []
+        self._blocks = _in_files()
+        self._count = 0
         self._latest: list[Given] = []
         self._latest_bytes = self._bytes = 0
         self._again: Runner | None = None
@@ -98,25 +103,19 @@ class Journal:
         if isinstance(input_, ReceiveRequest):
             self._bytes += len(input_.frame)
             self._latest_bytes += len(input_.frame)
+        self._latest_bytes += INPUT_BYTES
         if self._bytes > JOURNAL_BYTES_MAX:
             self._forget()
             return
         self._latest.append((self.runner.now_us, self.runner.steps, statement))
+        self._count += 1
         if self._latest_bytes > LATEST_BYTES_MAX:
-            self._write_latest()
-
-    def _write_latest(self) -> None:
-        """Move the inputs that are in memory to the file; they stay if the disk has no room."""
-        data, position = _ENCODE(self._latest), self._file.size
-        self._latest_bytes = 0
-        if self._file.append(data):
-            self._blocks.append(Block(len(self._latest), position, len(data)))
-            self._latest = []
+            self._blocks.add(self._count, _ENCODE(self._latest))
+            self._latest, self._latest_bytes = [], 0
 
     def _forget(self) -> None:
         """Forget everything: without its end the beginning is of no use."""
-        if self._blocks or self._latest:
-            self._file, self._blocks, self._latest = TemporarySpillFile(), [], []
+        self._blocks, self._latest = BytesByNumber(), []
 
     def so_far(self) -> SoFar:
         """Return the inputs until now.
@@ -127,7 +126,7 @@ class Journal:
         if self._bytes > JOURNAL_BYTES_MAX:
             raise SessionError(f"what has happened is not known: {TOO_MUCH}.")
         place = (self.runner.now_us, self.runner.steps)
-        return SoFar(self._file, tuple(self._blocks), tuple(self._latest), *place)
+        return SoFar(self._blocks.copy(), tuple(self._latest), *place)
 
     def stop(self) -> None:
         """End what runs in other threads with an error, as soon as possible."""

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from emulator.cluster import Cluster
 from emulator.inputs.statements import (
+    CloseConnection,
     CrashBroker,
     CreateCluster,
     FreezeBroker,
@@ -288,6 +289,23 @@ async def test_records_in_files_are_the_same_records(
     found = verify(path)
     assert found.same, found
     assert found.outcome == []
+
+
+async def test_inputs_without_bytes_do_not_stay_in_memory(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of those who connect, and leave without a request."""
+    monkeypatch.setattr(journal, "LATEST_BYTES_MAX", 3_000)
+    statements = [
+        Statement(CloseConnection(connection=number), "close") for number in range(1, 101)
+    ]
+    kept = Journal(served.runner, Statement(SPEC, "cluster"))
+    for statement in statements:
+        kept.note(statement)
+    so_far = kept.so_far()
+    assert len(so_far.latest) < 11
+    for first in (0, 5, 11, 37, 98, 100):
+        assert [statement for _, _, statement in so_far.given(first)] == statements[first:]
 
 
 # ---- safety
