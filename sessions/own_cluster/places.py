@@ -1,6 +1,6 @@
 """A moment of a history as it is given on the command line: an offset or a time."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
@@ -8,6 +8,9 @@ US_PER_SECOND = 1_000_000
 US_PER_MS = 1_000
 NOWHERE = -1
 """An offset, or a time, that is before every place: it does not count."""
+LAST_MS = 253_402_300_799_999
+"""The end of the year 9999: later times, which no cluster wrote, are read as this one."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Place(Struct, frozen=True):
@@ -33,9 +36,9 @@ def place_of(text: str) -> Place:
     Raises:
         ValueError: it is neither.
     """
-    if text.isdecimal():
-        return Place(offset=int(text))
     try:
+        if text.isdecimal():
+            return Place(offset=int(text))
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(
@@ -47,7 +50,11 @@ def place_of(text: str) -> Place:
 
 
 def time_text(time_us: int) -> str:
-    """A wall-clock time as ``2026-11-23T19:05:07.079Z``."""
-    seconds, rest_us = divmod(time_us, US_PER_SECOND)
-    moment = datetime.fromtimestamp(max(0, seconds), UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{rest_us // 1000:03}Z"
+    """A wall-clock time as ``2026-11-23T19:05:07.079Z``, within the years of :func:`date_of`."""
+    moment = date_of(time_us)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+
+
+def date_of(time_us: int) -> datetime:
+    """Return the date of a wall-clock time, from 1970 to 9999; of another one the nearest there."""
+    return _EPOCH + timedelta(microseconds=min(max(0, time_us), LAST_MS * US_PER_MS))

@@ -21,6 +21,7 @@ from emulator.wire.records.record_batch import BatchHeader
 from sessions.own_cluster.content import Content, open_content
 from sessions.own_cluster.formats import metadata_log
 from sessions.own_cluster.formats.metadata_log import SEGMENT, SNAPSHOT, batches_of
+from sessions.own_cluster.places import LAST_MS
 from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.own_cluster.recognition import METADATA_FOLDER
 from sessions.own_cluster.wrong_files import identify
@@ -177,7 +178,7 @@ class LogCopy:
         for batch in self._read(snapshot.path):
             first = batch.records[0] if batch.records else None
             if isinstance(first, SnapshotHeaderRecord):
-                time_ms = first.last_contained_log_timestamp
+                time_ms = min(first.last_contained_log_timestamp, LAST_MS)
             stamp = time_ms if time_ms > 0 else batch.timestamp
             yield replace(batch, base_offset=at, leader_epoch=snapshot.epoch, timestamp=stamp)
             at += 0 if batch.is_control else len(batch.records)

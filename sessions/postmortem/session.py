@@ -1,7 +1,6 @@
 """The session of a real cluster's history: its events, with wall-clock times."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
@@ -11,7 +10,7 @@ from emulator.inputs.statements import CreateCluster
 from sessions.format.metadata import Origin
 from sessions.format.schema import SUFFIX
 from sessions.model.states import NO_SEED
-from sessions.own_cluster.places import Place
+from sessions.own_cluster.places import Place, date_of
 from sessions.postmortem.events import midnight_before
 from sessions.postmortem.incident import Incident, Progress, Rules, begin_of, examine, release_of
 from sessions.postmortem.merging import MergedLog
@@ -91,7 +90,7 @@ def write_session(
         version=cluster.version,
         seed=NO_SEED,
         cluster=cluster,
-        began=datetime.fromtimestamp(begin_us / 1e6, UTC).isoformat(timespec="seconds"),
+        began=date_of(begin_us).isoformat(timespec="seconds"),
         sources=list(sources),
         wall_clock_us=zero_us,
     )

@@ -9,7 +9,7 @@ import pytest
 from commands.cli.main import run_program
 from emulator.wire.metadata import messages as wire
 from sessions.postmortem.incident import examine, read_paths
-from tests.sessions.postmortem.logs import Log, cluster, fence
+from tests.sessions.postmortem.logs import BEGIN_MS, Log, cluster, fence
 
 RECORDED = str(Path(__file__).parents[1] / "sessions/postmortem/recordings/kraft-4.1.2")
 KEYS = ("schema", "release", "mode", "nodes", "records", "batches", "unexplained", "partitions")
@@ -55,6 +55,20 @@ def test_the_state_at_a_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert not json.loads(capsys.readouterr().out)["brokers"][1]["fenced"]
     assert run_program([*asked, str(before + 1)]) == 0
     assert json.loads(capsys.readouterr().out)["brokers"][1]["fenced"]
+
+
+def test_a_log_of_times_that_no_calendar_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = cluster()
+    log.second = 9_000_000_000_000_000 - BEGIN_MS // 1_000  # the largest of 64 bits are 9.2e18 ms
+    folder = str(log.add(fence(2, 4), version=1).write(tmp_path / "log"))
+    session = str(tmp_path / "incident.tide.db")
+    assert run_program(["import", folder, "--at", "1000", "--out", "-"]) == 0
+    assert "9999-12-31T23:59:59.999Z" in capsys.readouterr().err
+    assert run_program(["postmortem", folder, "--no-check", "--record", session]) == 0
+    assert "9999-12-31T23:59:59.999Z  broker 2 is fenced" in capsys.readouterr().out
+    assert run_program(["sessions", "show", session]) == 0
 
 
 def test_what_no_rule_explains_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,7 +58,7 @@ from emulator.wire.records.record_batch import HEADER_BYTES, MAGIC
 from emulator.wire.types import NO_UUID, Message
 from sessions.decoding import DecodingError, decode_json
 from sessions.own_cluster.content import Content, open_content
-from sessions.own_cluster.places import END, NOWHERE, US_PER_MS, Place, time_text
+from sessions.own_cluster.places import END, LAST_MS, NOWHERE, US_PER_MS, Place, time_text
 from sessions.own_cluster.reading import Authority, FormatError, Reading, SourceError
 from sessions.text import plural
 
@@ -137,7 +137,10 @@ def batches_of(content: Content, *, joins_idle: bool = False) -> Iterator[Metada
         FormatError: it is the log of another partition, of an unknown release, or damaged.
     """
     try:
-        yield from read_batches(content.read, joins_idle=joins_idle)
+        for batch in read_batches(content.read, joins_idle=joins_idle):
+            if isinstance(batch, MetadataBatch) and batch.timestamp > LAST_MS:
+                batch = replace(batch, timestamp=LAST_MS)  # noqa: PLW2901 - the same otherwise
+            yield batch
     except LibraryMissing as error:
         raise FormatError(f"cannot be read: {error}") from error
     except NotMetadata as error:

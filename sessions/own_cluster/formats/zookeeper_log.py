@@ -19,6 +19,7 @@ from typing import Final
 from msgspec import Struct
 
 from sessions.own_cluster.content import Content
+from sessions.own_cluster.places import LAST_MS
 from sessions.own_cluster.reading import FormatError
 
 NAME: Final = "ZooKeeper transaction log"
@@ -218,7 +219,7 @@ def _transaction(data: bytes) -> Transaction:
     fields = _Fields(data)
     session, cxid, zxid, time_ms, kind = _HEADER.unpack(fields.take(_HEADER.size))
     operations = tuple(_parts(fields)) if kind == MULTI else (_operation(kind, fields),)
-    return Transaction(zxid, time_ms, session, cxid, kind, operations)
+    return Transaction(zxid, min(time_ms, LAST_MS), session, cxid, kind, operations)
 
 
 def _parts(fields: _Fields) -> Iterator[Operation]:

@@ -12,6 +12,7 @@ import pytest
 from sessions.own_cluster.content import Content
 from sessions.own_cluster.formats import zookeeper_log as log
 from sessions.own_cluster.formats.zookeeper_log import Torn, Transaction, read_transactions
+from sessions.own_cluster.places import US_PER_MS, time_text
 from sessions.own_cluster.reading import FormatError
 from sessions.own_cluster.zookeeper_history.znode_tree import ZnodeTree
 from tests.sessions.postmortem.zookeeper.recorded import RELEASES, history, printed, raw, znodes
@@ -58,6 +59,17 @@ def test_each_transaction_is_the_one_that_zookeepers_tool_prints(release: str) -
             assert rest == f" {first.timeout_ms}"
         elif transaction.type == log.CLOSE_SESSION and first.paths is not None:
             assert re.findall(r"'([^,}]+)", rest) == list(first.paths)
+
+
+def test_a_time_that_no_calendar_has_is_read_as_the_last_one() -> None:
+    data = raw(RELEASES[0])
+    length = int.from_bytes(data[24:28])
+    entry = bytearray(data[28 : 28 + length])
+    entry[20:28] = (9_000_000_000_000_000_000).to_bytes(8)
+    head = zlib.adler32(entry).to_bytes(8) + length.to_bytes(4)
+    (transaction, *_) = transactions(data[:16] + head + entry + data[28 + length :])
+    assert isinstance(transaction, Transaction)
+    assert time_text(transaction.time_ms * US_PER_MS) == "9999-12-31T23:59:59.999Z"
 
 
 @pytest.mark.parametrize("release", RELEASES)
