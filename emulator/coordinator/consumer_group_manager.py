@@ -3,7 +3,7 @@
 Source: ``GroupMetadataManager`` 4.0 in ``org.apache.kafka.coordinator.group``.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -203,27 +203,24 @@ class ConsumerGroupManager(
             group.consumer.revocations.pop(member.id, None)
             self._tell(group, outcome, before)
         else:
-            self._remove(group, member, "left", answer)
+            self._remove(group, [member], "left", answer)
 
-    def _removal(self, state: ConsumerGroup, member: Member) -> Outcome:
-        return requests.remove(state, member, self, self.rules)
+    def _removal(self, state: ConsumerGroup, members: Sequence[Member]) -> Outcome:
+        return requests.remove(state, members, self, self.rules)
 
     def _remove(
         self,
         group: Group,
-        member: Member,
+        members: Sequence[Member],
         reason: str,
         answer: GroupAnswer | None = None,
     ) -> None:
-        state = self._state(group)
-        if not (ends_without(state, (member.id,)) and self._may_downgrade):
-            super()._remove(group, member, reason, answer)
+        state, leaving = self._state(group), {member.id for member in members}
+        if not (ends_without(state, leaving) and self._may_downgrade):
+            super()._remove(group, members, reason, answer)
             return
-        self.kernel.emit(
-            events.MemberLeft, group.name, self.context.id, member.client, member.id, reason
-        )
-        self._convert(group, "classic", f"{member.client}: {reason}")
-        self._downgrade(group, {member.id}, None, deletion_records(state), answer)
+        self._convert(group, "classic", self._tell_left(group, members, reason))
+        self._downgrade(group, leaving, None, deletion_records(state), answer)
         self.members.prepare(group)
 
     @property
@@ -386,19 +383,27 @@ class ConsumerGroupManager(
         return error
 
     def leave(self, request: int, message: LeaveGroupRequest) -> None:
-        """Let a classic member leave, or an administrator remove a static member."""
+        """Let classic members leave, or an administrator remove static members: in one epoch."""
         group = self.metadata.group(message.group)
         assert group is not None
         state = self._state(group)
-        try:
-            static = state.static_member(message.instance_id)
-            name = message.member_id or (static.id if static is not None else "")
-            member = classic_members.current(state, name, message.instance_id)
-        except Refused as refused:
-            response = LeaveGroupResponse(request, message.group, refused.error)
+        leaving: dict[str, Member] = {}
+        errors: list[str] = []
+        for name, instance_id in message.members:
+            static = state.static_member(instance_id)
+            try:
+                known = name or (static.id if static is not None else "")
+                member = classic_members.current(state, known, instance_id)
+            except Refused as refused:
+                errors.append(refused.error)
+            else:
+                leaving[member.id] = member
+                errors.append(NONE)
+        response = LeaveGroupResponse.of_members(request, message.group, errors)
+        if leaving:
+            self._remove(group, list(leaving.values()), "left", response)
+        else:
             self.metadata.respond(request, response)
-            return
-        self._remove(group, member, "left", LeaveGroupResponse(request, message.group, NONE))
 
     @staticmethod
     def _checked(state: ConsumerGroup, message: SyncGroupRequest | HeartbeatRequest) -> Member:
@@ -526,13 +531,13 @@ class ConsumerGroupManager(
             for name in [name for name, due_us in deadlines.items() if due_us <= now]:
                 deadlines.pop(name, None)
                 if group.consumer is consumers and name in consumers.members:
-                    self._remove(group, consumers.members[name], reason)
+                    self._remove(group, [consumers.members[name]], reason)
         for name, (due_us, epoch) in list(consumers.revocations.items()):
             member = consumers.members.get(name)
             if due_us <= now and group.consumer is consumers:
                 consumers.revocations.pop(name, None)
                 if member is not None and member.epoch == epoch:
-                    self._remove(group, member, "did not revoke in time")
+                    self._remove(group, [member], "did not revoke in time")
         if group.consumer is consumers:
             self.watch(consumers)
 

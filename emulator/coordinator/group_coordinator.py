@@ -230,15 +230,20 @@ class GroupCoordinator:
         self.respond(request, HeartbeatResponse(request, message.group, error))
 
     def leave(self, _client: int, request: int, message: LeaveGroupRequest) -> None:
-        """Remove a member."""
+        """Remove members."""
         error = self.refusal(message.group)
         if error == NONE and self.has_consumers(message.group):
             self.consumers.leave(request, message)
             return
+        response = LeaveGroupResponse(request, message.group, error)
         if error == NONE:
             group = self.group(message.group)
-            error = REFUSED if group is None else self.members.leave(group, message)
-        self.respond(request, LeaveGroupResponse(request, message.group, error))
+            errors = [
+                REFUSED if group is None else self.members.leave(group, *member)
+                for member in message.members
+            ]
+            response = LeaveGroupResponse.of_members(request, message.group, errors)
+        self.respond(request, response)
         self._watch_positions()
 
     def commit(self, _client: int, request: int, message: OffsetCommitRequest) -> None:

@@ -31,7 +31,6 @@ from emulator.coordinator.records import GroupRecord
 from emulator.protocol import (
     JoinGroupRequest,
     JoinGroupResponse,
-    LeaveGroupRequest,
     Subscription,
     SyncGroupRequest,
     SyncGroupResponse,
@@ -404,12 +403,11 @@ class GroupMembership:
 
     # ---- leaving
 
-    def leave(self, group: Group, message: LeaveGroupRequest) -> str:
+    def leave(self, group: Group, member_id: str, instance_id: str) -> str:
         """Remove a member that leaves, and return the error if it is none.
 
         Source: ``GroupCoordinator.handleLeaveGroup``.
         """
-        member_id, instance_id = message.member_id, message.instance_id
         if not member_id:
             static = group.static_member(instance_id) if instance_id else None
             if static is None:

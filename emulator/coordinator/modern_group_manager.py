@@ -111,8 +111,8 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         """Let a member leave."""
         raise NotImplementedError
 
-    def _removal(self, state: GroupT, member: MemberT) -> Outcome[Any, MemberT]:
-        """Remove a member."""
+    def _removal(self, state: GroupT, members: Sequence[MemberT]) -> Outcome[Any, MemberT]:
+        """Remove members."""
         raise NotImplementedError
 
     def _assignor(self, state: GroupT) -> str:
@@ -242,18 +242,23 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
     def _remove(
         self,
         group: Group,
-        member: MemberT,
+        members: Sequence[MemberT],
         reason: str,
         answer: GroupAnswer | None = None,
     ) -> None:
         state = self._state(group)
         before = dict(state.members)
-        outcome = self._removal(state, member)
+        outcome = self._removal(state, members)
         self._write(group, outcome.records, answer)
-        self.kernel.emit(
-            events.MemberLeft, group.name, self.context.id, member.client, member.id, reason
-        )
-        self._tell(group, outcome._replace(reason=f"{member.client}: {reason}"), before)
+        why = self._tell_left(group, members, reason)
+        self._tell(group, outcome._replace(reason=why), before)
+
+    def _tell_left(self, group: Group, members: Sequence[MemberT], reason: str) -> str:
+        """Emit that members are gone; return that as the reason for what follows."""
+        for member in members:
+            fields = (group.name, self.context.id, member.client, member.id, reason)
+            self.kernel.emit(events.MemberLeft, *fields)
+        return f"{', '.join(member.client for member in members)}: {reason}"
 
     def _state(self, group: Group) -> GroupT:
         state = self.state_of(group)
@@ -396,7 +401,7 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         state, now = self._state(group), self.kernel.now
         for name, due_us in list(state.sessions.items()):
             if due_us <= now and name in state.members and self.state_of(group) is state:
-                self._remove(group, state.members[name], "session expired")
+                self._remove(group, [state.members[name]], "session expired")
         if self.state_of(group) is state:
             self.watch(state)
 

@@ -4,7 +4,7 @@ With a partition whose state is not there yet, a group begins once its members a
 ``GroupCoordinatorService`` 4.1 and 4.2.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from emulator.broker_context import BrokerContext
@@ -111,10 +111,10 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
             raise Refused(NO_GROUP, self._of_other_type(message.group))
         member = known_member(group.share, message.member_id)
         answer = self.response(request, message.group, NONE, "", member.id, LEFT)
-        self._remove(group, member, "left", answer)
+        self._remove(group, [member], "left", answer)
 
-    def _removal(self, state: ShareGroup, member: ModernMember) -> Outcome:
-        return requests.remove(state, member, self, self.rules)
+    def _removal(self, state: ShareGroup, members: Sequence[ModernMember]) -> Outcome:
+        return requests.remove(state, members, self, self.rules)
 
     def stored(self, store: Store, error: str) -> None:
         """Handle the outcome of a write; what a stored group begins with is begun now."""

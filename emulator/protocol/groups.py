@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
+from emulator.common.errors import NONE
 from emulator.protocol.consumer_groups import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -188,22 +189,41 @@ class HeartbeatResponse(Message, frozen=True):
 
 
 class LeaveGroupRequest(Message, frozen=True):
-    """A member leaves the group, or an administrator removes a static one (no member id)."""
+    """A member leaves the group, or an administrator removes a static one (no member id).
+
+    ``others`` leave with it: their member and instance ids (KIP-345).
+    """
 
     group: str
     member_id: str
     instance_id: str = ""
+    others: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def members(self) -> list[tuple[str, str]]:
+        """The member and instance ids of all that leave."""
+        return [(self.member_id, self.instance_id), *self.others]
 
     def detail(self) -> Detail:
         return _about(self.group)
 
 
 class LeaveGroupResponse(Message, frozen=True):
-    """The response to a :class:`LeaveGroupRequest`."""
+    """The response to a :class:`LeaveGroupRequest`: the first error, and those of the members.
+
+    There are no ``errors`` if the whole request was refused.
+    """
 
     request: int
     group: str
     error: str
+    errors: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of_members(cls, request: int, group: str, errors: list[str]) -> "LeaveGroupResponse":
+        """The response with the errors of the members, in the request's order."""
+        first = next((error for error in errors if error != NONE), NONE)
+        return cls(request, group, first, errors)
 
     def detail(self) -> Detail:
         return _about(self.group, self.error)

@@ -15,8 +15,6 @@ from emulator.wire.types import Message
 US_PER_MS: Final = 1_000
 SKIPS_SINCE: Final = 9
 """The first JoinGroup version that tells a leader not to assign (KIP-814)."""
-OF_MEMBERS: Final = ("UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID")
-"""The errors of single members in a response to LeaveGroup."""
 MEMBER_ID_SINCE: Final = 4
 """The first JoinGroup version that assigns a member id before joining (KIP-394)."""
 NULL_PROTOCOL_SINCE: Final = 7
@@ -144,34 +142,29 @@ class LeaveGroup:
     """LeaveGroup: for one member, or for several from version 3 on."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Remove each member."""
+        """Remove the members."""
         request = call.message
         assert isinstance(request, wire.LeaveGroupRequest)
-        members = request.members
+        members = [(member.member_id, member.group_instance_id or "") for member in request.members]
         if call.header.api_version < SEVERAL_SINCE:
-            members = [wire.MemberIdentity(request.member_id)]
-        return [
-            protocol.LeaveGroupRequest(
-                request.group_id, member.member_id, member.group_instance_id or ""
-            )
-            for member in members
-        ]
+            members = [(request.member_id, "")]
+        if not members:
+            return []
+        return [protocol.LeaveGroupRequest(request.group_id, *members[0], members[1:])]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each member; where there is no coordinator, there is only one."""
         request = call.message
         assert isinstance(request, wire.LeaveGroupRequest)
-        codes = []
+        errors: list[str] = []
         for response in responses:
             assert isinstance(response, protocol.LeaveGroupResponse)
-            code = ERRORS[response.error].code
-            is_of_member = response.error in (NONE, *OF_MEMBERS)
-            if call.header.api_version < SEVERAL_SINCE or not is_of_member:
-                return wire.LeaveGroupResponse(error_code=code)
-            codes.append(code)
+            errors = response.errors
+            if call.header.api_version < SEVERAL_SINCE or not errors:
+                return wire.LeaveGroupResponse(error_code=ERRORS[response.error].code)
         members = [
-            wire.MemberResponse(member.member_id, member.group_instance_id, code)
-            for member, code in zip(request.members, codes, strict=True)
+            wire.MemberResponse(member.member_id, member.group_instance_id, ERRORS[error].code)
+            for member, error in zip(request.members, errors, strict=True)
         ]
         return wire.LeaveGroupResponse(members=members)
 

@@ -5,7 +5,7 @@ Each returns the records to write; the caller applies them to the group. Source:
 ``maybeUpdateRegularExpressions`` of ``GroupMetadataManager`` 4.0 and 4.1.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -521,12 +521,17 @@ def away(group: ConsumerGroup, member: Member) -> Outcome:
     return Outcome([current_assignment_record(group.name, leaving)], leaving)
 
 
-def remove(group: ConsumerGroup, member: Member, topics: Topics, rules: Rules) -> Outcome:
-    """Remove a member that leaves, or is fenced; the others get its partitions as they ask."""
-    records = removal_records(group, member)
-    if member.regex and _subscribers(group, member.regex) == 1 and member.regex in group.regexes:
-        records.append(RegularExpressionRecord(group.name, member.regex))
-    members = {name: m for name, m in group.members.items() if name != member.id}
+def remove(
+    group: ConsumerGroup, leaving: Sequence[Member], topics: Topics, rules: Rules
+) -> Outcome:
+    """Remove members that leave, or are fenced; the others get their partitions as they ask."""
+    records = [record for member in leaving for record in removal_records(group, member)]
+    gone = {member.id for member in leaving}
+    members = {name: member for name, member in group.members.items() if name not in gone}
+    wanted = {member.regex for member in members.values()}
+    for regex in dict.fromkeys(member.regex for member in leaving):
+        if regex in group.regexes and regex not in wanted:
+            records.append(RegularExpressionRecord(group.name, regex))
     subscribed = subscribed_topics(group, members, topics)
     if not rules.hashes_metadata and subscribed != group.subscribed:
         records.append(SubscriptionMetadataRecord(group.name, subscribed))
@@ -534,7 +539,7 @@ def remove(group: ConsumerGroup, member: Member, topics: Topics, rules: Rules) -
     records.append(GroupEpochRecord(group.name, group.epoch + 1, metadata_hash))
     if not members and rules.interval_us is not None:
         records.append(TargetEpochRecord(group.name, group.epoch + 1))
-    return Outcome(records, member, None, "a member left")
+    return Outcome(records, leaving[0], None, "a member left")
 
 
 def removal_records(group: ConsumerGroup, member: Member) -> list[Record]:

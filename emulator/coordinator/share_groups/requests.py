@@ -3,7 +3,7 @@
 Source: ``GroupMetadataManager`` 4.1.2, 4.2.0 and 4.3.0 in ``org.apache.kafka.coordinator.group``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -352,19 +352,25 @@ def _target_records(
 # ---- leaving
 
 
-def remove(group: ShareGroup, member: ModernMember, topics: Topics, rules: Rules) -> Outcome:
-    """Remove a member that leaves, or is silent; the others get its partitions as they ask."""
-    members = {name: other for name, other in group.members.items() if name != member.id}
+def remove(
+    group: ShareGroup, leaving: Sequence[ModernMember], topics: Topics, rules: Rules
+) -> Outcome:
+    """Remove members that leave, or are silent; the others get their partitions as they ask."""
+    gone = {member.id for member in leaving}
+    members = {name: member for name, member in group.members.items() if name not in gone}
     epoch = group.epoch + 1
-    records: list[Record] = [
-        ShareCurrentRecord(group.name, member.id, is_tombstone=True),
-        ShareTargetRecord(group.name, member.id),
-        ShareMemberRecord(group.name, member.id, is_tombstone=True),
-        ShareGroupEpochRecord(group.name, epoch, hash_of(subscribed_topics(members, topics))),
-    ]
+    records: list[Record] = []
+    for member in leaving:
+        records += [
+            ShareCurrentRecord(group.name, member.id, is_tombstone=True),
+            ShareTargetRecord(group.name, member.id),
+            ShareMemberRecord(group.name, member.id, is_tombstone=True),
+        ]
+    metadata_hash = hash_of(subscribed_topics(members, topics))
+    records.append(ShareGroupEpochRecord(group.name, epoch, metadata_hash))
     if not members and rules.interval_us is not None:
         records.append(ShareTargetEpochRecord(group.name, epoch))
-    return Outcome(records, member, reason="a member left")
+    return Outcome(records, leaving[0], reason="a member left")
 
 
 def deletion_records(group: ShareGroup) -> list[Record]:
