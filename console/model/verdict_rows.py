@@ -7,7 +7,9 @@ from sessions.model.verdict import Verdict
 
 OF_KIND: Final = {
     "offline": Link("partitions", "state=offline"),
-    "blocked": Link("partitions", "writes=waiting or (writes=nobody and not state=offline)"),
+    "blocked": Link(
+        "partitions", "(writes=waiting and state=waiting) or (writes=nobody and not state=offline)"
+    ),
     "refused": Link("partitions", "writes=refused"),
     "lost": Link("lost", ""),
 }

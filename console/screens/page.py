@@ -24,7 +24,7 @@ KEYS_WIDTH = 18
 WRITES_MEAN = {
     "nobody": "takes them: the partition is offline, or its leader is dead",
     "refused": "by the leader: the ISR is below min.insync.replicas",
-    "waiting": "for a broker in the ISR that does not respond",
+    "waiting": "for a broker in the ISR that does not respond or fetch",
     "ok": "acknowledged at once",
 }
 """What the words of the column WRITES mean."""

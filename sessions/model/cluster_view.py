@@ -173,7 +173,8 @@ class ClusterView(Model):
 
     def writes(self, partition: PartitionState) -> str:
         """What becomes of writes with acks=all, one of :data:`sessions.model.health.WRITES`."""
-        return writes_of(self.flags(partition.name))
+        answer = writes_of(self.flags(partition.name))
+        return "waiting" if answer == "ok" and self.hw_stalled(partition) else answer
 
     def hw_stalled(self, partition: PartitionState) -> bool:
         """Whether records wait above a HW that has not moved for replica.lag.time.max.ms.

@@ -116,7 +116,7 @@ WRITES: Final = ("nobody", "refused", "waiting", "ok")
 """What becomes of writes with acks=all, the worst first.
 
 Nobody takes them; the leader refuses them (NOT_ENOUGH_REPLICAS); they wait for a broker in the ISR
-that does not respond; or they are acknowledged at once.
+that does not respond or fetch; or they are acknowledged at once.
 """
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from emulator.broker.replication.replica import LEADER
 from emulator.cluster import Cluster
 from emulator.events import ZOOKEEPER
+from emulator.releases.config import resolve
 
 ALL_PERCENT = 100
 MIN_ISR = "min.insync.replicas"
@@ -159,6 +160,29 @@ def _leaders(cluster: Cluster, tp: str) -> list[int]:
         and (replica := cluster.replica(tp, broker)) is not None
         and replica.role == LEADER
     ]
+
+
+class HighWatermarks:
+    """Since when each leader's high watermark stands below its log end, told from looks at it."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, tuple[tuple[int, int], int]] = {}
+
+    def look(self, cluster: Cluster) -> None:
+        """Notice where they stand now."""
+        since, self._since = self._since, {}
+        for tp, info in cluster.state.states.items():
+            replica = cluster.replica(tp, info.leader)
+            if replica is not None and replica.log_end > replica.high_watermark:
+                place = (info.leader, replica.high_watermark)
+                before, begin_us = since.get(tp, (None, 0))
+                self._since[tp] = (place, begin_us if before == place else cluster.now_us)
+
+    def is_stalled(self, cluster: Cluster, tp: str, now_us: int) -> bool:
+        """Whether one has not moved for replica.lag.time.max.ms."""
+        spec = cluster.state.spec
+        allowed_us = resolve(spec.version, spec.config).replica_lag_time_max_us
+        return tp in self._since and now_us - self._since[tp][1] > allowed_us
 
 
 class Elections:

@@ -24,14 +24,15 @@ from console.render.time_bar import worst_of
 from console.render.verdict import verdict_line
 from emulator.cluster import Cluster
 from emulator.events import Event, PartitionStateChanged, ReplicaRoleChanged, TopicDeleted
-from emulator.inputs.statements import AnyInput, CreateTopic, Wait
+from emulator.inputs.statements import AnyInput, CreateTopic, PauseReplica, Produce, Wait
+from emulator.releases.config import resolve
 from emulator.scenario.runner import Runner
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState
 from sessions.model.verdict import verdict as worst_verdict
 from sessions.model.verdict import words
 from tests.console.fakes import ListSource
-from tests.console.judge import Elections, PartitionTruth, Truth, judge, verdict
+from tests.console.judge import Elections, HighWatermarks, PartitionTruth, Truth, judge, verdict
 from tests.support.kraft_soak import STATEMENTS, KraftSoak
 from tests.support.random_scripts import statements
 from tests.support.soak import RandomRun, Soak
@@ -87,6 +88,7 @@ class Judged:
         self.source = Watched()
         self.view: ClusterView = self.source.view
         self.elections = Elections()
+        self.high_watermarks = HighWatermarks()
         cluster = SteppedCluster(run.cluster.state.spec, observers=[self.take])
         run.cluster = cluster
         cluster.after_step = self.after_step
@@ -94,6 +96,7 @@ class Judged:
         self.stage = Stage(self.source, paused=True)
         self.looks = 0
         self.compared = 0
+        self.stalled = 0
 
     def take(self, event: Event) -> None:
         """Take the next event, and look who leads."""
@@ -113,6 +116,7 @@ class Judged:
     def compare_counts(self) -> None:
         """Compare headline and counts."""
         self.elections.look(self.run.cluster)
+        self.high_watermarks.look(self.run.cluster)
         truth = self._truth()
         self.compared = self.view.seq
         counts = self.view.counts()
@@ -155,6 +159,7 @@ class Judged:
         """Compare all that is said at this moment."""
         self.looks += 1
         self.elections.look(self.run.cluster)
+        self.high_watermarks.look(self.run.cluster)
         truth = self._truth()
         self.stage.follow()
         header = text_of(header_line(self.stage, WIDTH))
@@ -207,6 +212,10 @@ class Judged:
         writes = "ok" if truth.is_served else "nobody"
         if truth.acting and not truth.is_offline:
             writes = "refused" if truth.is_refused else "waiting" if truth.waits_for else "ok"
+        now_us = self.view.time_us
+        if writes == "ok" and self.high_watermarks.is_stalled(self.run.cluster, tp, now_us):
+            writes = "waiting"
+            self.stalled += 1
         assert self.view.writes(partition) == writes, said
 
 
@@ -257,3 +266,19 @@ def test_the_console_says_what_is_so(begin: Begin, seed: int) -> None:
         judged.do(drawn())
     judged.do(Wait(duration_us=PIECES_MAX * STEP_US))
     assert judged.looks > LENGTH + judged.sampled
+
+
+@pytest.mark.parametrize("begin", [zookeeper, kraft])
+def test_writes_wait_for_a_follower_that_does_not_fetch(begin: Begin) -> None:
+    """From replica.lag.time.max.ms on, until the leader takes it out of the ISR."""
+    run, _ = begin(0)
+    judged = Judged(run, 0)
+    lag_us = resolve(run.version, run.cluster.state.spec.config).replica_lag_time_max_us
+    judged.do(CreateTopic(topic="t", partitions=1, replication_factor=2))
+    judged.do(Wait(duration_us=STEP_US))
+    follower = run.cluster.state.states["t-0"].isr[1]
+    judged.do(PauseReplica(tp="t-0", broker=follower))
+    judged.do(Produce(topic="t", acks=1))
+    judged.run.do(Wait(duration_us=lag_us - STEP_US))
+    judged.do(Wait(duration_us=PIECES_MAX * STEP_US))
+    assert judged.stalled

@@ -236,9 +236,11 @@ def test_a_hw_below_the_leo_for_too_long_is_stalled(version: str, lag_s: int) ->
     assert not view.hw_stalled(partition)
     view.apply(ProduceSent(5, late_us, 0, "p1", "t-0", 9, [], ["x"], 1))
     assert not view.hw_stalled(partition)
+    assert view.writes(partition) == "ok"
     view.apply(ProduceSent(6, late_us + 1, 0, "p1", "t-0", 10, [], ["x"], 1))
     assert view.hw_stalled(partition)
     assert view.status(partition) == "hw_stalled"
+    assert view.writes(partition) == "waiting"
 
 
 def test_values_are_found_by_record_whatever_the_batches() -> None:
