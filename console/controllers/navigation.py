@@ -12,7 +12,7 @@ from console import screens
 from console.controllers.lab import Lab
 from console.controllers.open_sources import OpenSources
 from console.model.links import Link
-from console.model.verdict_rows import rows_of
+from console.model.verdict_rows import STALLED, rows_of
 from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
 from console.screens.partitions import PartitionsScreen
@@ -99,10 +99,12 @@ class Navigation:
     def action_go_verdict(self) -> None:
         """What the headline is about."""
         held = verdict(self.stage.view.counts())
-        if held.kind == HEALTHY:
-            self.app.notify("nothing is wrong")
-        else:
+        if held.kind != HEALTHY:
             self.open_link(rows_of(held))
+        elif self.stage.index.stalled:
+            self.open_link(STALLED)
+        else:
+            self.app.notify("nothing is wrong")
 
     def action_go_last(self) -> None:
         """Toggle between two screens."""

@@ -14,6 +14,8 @@ OF_KIND: Final = {
     "lost": Link("lost", ""),
 }
 """Verdicts about partitions and records."""
+STALLED: Final = Link("partitions", "state=hw_stalled")
+"""What the headline is about if nothing is wrong but that high watermarks stand still."""
 OF_CLUSTER: Final = ("no controller", "zookeeper unreachable", "quorum lost", "zookeeper cut")
 
 

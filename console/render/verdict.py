@@ -38,6 +38,7 @@ ACTION: Final = "go.verdict"
 SIGN_WIDTH: Final = 3
 IN_SHORT: Final = "no elections, no changes of ISRs"
 """What it means on a narrow screen that nobody decides."""
+KEY: Final = line(Span("! ", "key", ACTION), Span("shows them ", "muted", ACTION))
 HELP: Final = line(
     Span("? ", "key", "app.help"),
     Span("help  ", "muted", "app.help"),
@@ -75,8 +76,7 @@ def verdict_line(stage: Stage, width: int) -> Line:
     if len(said) + SIGN_WIDTH > width:
         said = said.removesuffix(AT_LATEST).replace(NOBODY_DECIDES, IN_SHORT)
     spans = [*_sign(held, counts, stage.glyphs), Span(said, _role(held), ACTION)]
-    key = line(Span("! ", "key", ACTION), Span("shows them ", "muted", ACTION))
-    end: Line = key
+    end: Line = KEY
     if held.kind == HEALTHY:
         end = TASKS if stage.offers_tasks else HELP
     for other in others:
@@ -96,9 +96,9 @@ def _stalled(stage: Stage, count: int, width: int) -> Line:
     glyphs = stage.glyphs
     said = f"HW stalled: records of {plural(count, 'partition')} wait for a follower in the ISR"
     spans = line(Span(f" {glyphs.stalled} ", "warning"), Span(said, "warning", ACTION))
-    if width_of([*spans, *HELP]) >= width:
+    if width_of([*spans, *KEY]) >= width:
         return cut(spans, width, glyphs.more)
-    return join_ends(spans, HELP, width, glyphs.more)
+    return join_ends(spans, KEY, width, glyphs.more)
 
 
 def _role(held: Verdict) -> str:

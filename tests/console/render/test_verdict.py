@@ -61,6 +61,7 @@ def test_records_that_wait_for_a_paused_follower_are_not_called_healthy() -> Non
     stage.follow()
     said = text_of(verdict_line(stage, 120))
     assert "HW stalled: records of 1 partition wait for a follower in the ISR" in said
+    assert said.rstrip().endswith("! shows them")
     partition = source.view.partitions["orders-0"]
     links = chain(stage.reader, stage.explainer.seq(source.view.state, partition))
     told = next(e for e in source.history if isinstance(e, ReplicaFetchPaused))
