@@ -34,9 +34,6 @@ class BrokerNames:
         return text + statement
 
     def _broker(self, name: str) -> int:
-        if name.startswith("new "):
-            name = name.removeprefix("new ")
-            self._named.pop(name, None)
         if name not in self._named:
             self._named[name] = self._now(name)
         return self._named[name]

@@ -22,7 +22,6 @@ class OpenProducer(Struct, frozen=True, kw_only=True):
 
     who: str = "p"
     settings: dict[str, Setting] = {}
-    expected: Expected = "ok"
 
     def __str__(self) -> str:
         return f"{self.who} opens a producer{_with(self.settings)}"
@@ -81,22 +80,18 @@ class Stream(Struct, frozen=True, kw_only=True):
 class Read(Struct, frozen=True, kw_only=True):
     """Read with these consumers until they have everything that they may see.
 
-    ``most``: stop as soon as they have this many records. ``commit``: commit the positions after
-    each poll, or before what it returned counts as read.
+    ``commit``: commit the positions after each poll, or before what it returned counts as read.
     """
 
     who: Sequence[str] = ("c",)
     commit: Literal["", "after", "before"] = ""
-    most: int | None = None
-    meanwhile: "Sequence[Step]" = ()
     expected: Expected = "ok"
 
     def __str__(self) -> str:
         names = " and ".join(self.who)
         verb = "reads" if len(self.who) == 1 else "read"
-        amount = "everything" if self.most is None else f"{self.most} records or more"
         commit = f", and commit {self.commit} processing" if self.commit else ""
-        return f"{names} {verb} {amount}{commit}{_while(self.meanwhile)}"
+        return f"{names} {verb} everything{commit}"
 
 
 class Share(Struct, frozen=True, kw_only=True):
@@ -113,12 +108,11 @@ class Commit(Struct, frozen=True, kw_only=True):
 
     who: str = "c"
     offset: int | None = None
-    meanwhile: "Sequence[Step]" = ()
     expected: Expected = "ok"
 
     def __str__(self) -> str:
         what = "its positions" if self.offset is None else f"offset {self.offset}"
-        return f"{self.who} commits {what}{_while(self.meanwhile)}"
+        return f"{self.who} commits {what}"
 
 
 class Begin(Struct, frozen=True, kw_only=True):
@@ -135,23 +129,12 @@ class End(Struct, frozen=True, kw_only=True):
 
     who: str = "p"
     commit: bool = True
-    meanwhile: "Sequence[Step]" = ()
     expected: Expected = "ok"
 
     def __str__(self) -> str:
         verb = "commits" if self.commit else "aborts"
         refused = ", which must fail" if self.expected == "error" else ""
-        return f"{self.who} {verb} its transaction{refused}{_while(self.meanwhile)}"
-
-
-class SendOffsets(Struct, frozen=True, kw_only=True):
-    """Make the positions of a consumer part of a producer's transaction."""
-
-    who: str = "p"
-    consumer: str = "c"
-
-    def __str__(self) -> str:
-        return f"{self.who} adds the positions of {self.consumer} to its transaction"
+        return f"{self.who} {verb} its transaction{refused}"
 
 
 class Copy(Struct, frozen=True, kw_only=True):
@@ -194,7 +177,7 @@ class Do(Struct, frozen=True):
     ``{leader}`` and ``{follower}`` are brokers of the topic's partition 0, ``{controller}`` is the
     active controller, ``{group NAME}`` the coordinator of a group and ``{transaction ID}`` that of
     a transactional id; the values are those of the moment at which a name was used first
-    in a scenario, unless it begins with ``new ``.
+    in a scenario.
     """
 
     statement: str
@@ -213,7 +196,6 @@ Step = Union[  # noqa: UP007 - steps name it in quotes
     Commit,
     Begin,
     End,
-    SendOffsets,
     Copy,
     Close,
     Kill,
