@@ -42,6 +42,20 @@ def judged_scenarios(incomplete: str) -> list[str]:
     return _beginning((scenario.name for scenario in SCENARIOS), incomplete)
 
 
+def conform_scenarios(incomplete: str) -> list[str]:
+    """Return the scenarios that ``conform`` runs with clients."""
+    from commands.conformance.scenarios import SCENARIOS
+
+    return _beginning((scenario.name for scenario in SCENARIOS), incomplete)
+
+
+def clients(incomplete: str) -> list[str]:
+    """Return the clients whose adapters come along."""
+    from commands.conformance.clients import CLIENTS
+
+    return _beginning(CLIENTS, incomplete)
+
+
 def statements(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return the candidates for a statement's first word, or for its second if it takes one."""
     from commands.language.grammar import leaves, program

@@ -9,9 +9,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from msgspec.structs import replace
 
-from commands.cli.candidates import several_versions
+from commands.cli.candidates import clients as candidate_clients
+from commands.cli.candidates import conform_scenarios, several_versions
 from commands.cli.examples import examples
 from commands.cli.matrix import versions_word
 from commands.cli.options import flag, option
@@ -31,20 +31,6 @@ VERSIONS: Final = ("2.1", "2.8", "3.5", "3.9", "4.1", "4.4")
 """Releases of every kind: with ZooKeeper and without, with each way of writing transactions."""
 
 
-def scenario_names(incomplete: str) -> list[str]:
-    """Return the names of scenarios for a shell's completion."""
-    from commands.conformance.scenarios import SCENARIOS
-
-    return [scenario.name for scenario in SCENARIOS if scenario.name.startswith(incomplete)]
-
-
-def client_names(incomplete: str) -> list[str]:
-    """Return the names of clients for a shell's completion."""
-    from commands.conformance.clients import CLIENTS
-
-    return [name for name in CLIENTS if name.startswith(incomplete)]
-
-
 @app.command(
     "conform",
     epilog=examples(
@@ -61,7 +47,7 @@ def conform(
             metavar="CLIENT",
             help="a client whose adapter comes along (see --list), or the command of an adapter",
             show_default=False,
-            autocompletion=client_names,
+            autocompletion=candidate_clients,
         ),
     ] = None,
     scenario: Annotated[
@@ -70,7 +56,7 @@ def conform(
             "--scenario",
             metavar="NAME",
             text="run only this scenario; may be repeated",
-            among=scenario_names,
+            among=conform_scenarios,
         ),
     ] = None,
     versions: Annotated[
@@ -138,26 +124,36 @@ def conform(
     at that moment is printed. Exit status 1: a client does not keep to a guarantee.
     """
     from commands.conformance.adapter import AdapterError
+    from commands.conformance.case import Case
+    from commands.conformance.clients import CLIENTS
 
     if listed:
         _list(as_json=as_json, markdown=markdown)
         return ExitCode.OK
     if not clients:
-        known = ", ".join(client_names(""))
+        known = ", ".join(CLIENTS)
         message = f"'tidegauge conform' needs a client: {known}, or the command of an adapter"
         raise CommandError(ExitCode.USAGE, message)
     chosen = _chosen(scenario or [])
     began = monotonic()
     with TemporaryDirectory(prefix="tidegauge-adapters-") as folder:
-        commands = {name: _command(name, Path(folder)) for name in clients}
-        prepared = _cases(
-            commands,
-            chosen,
-            versions or VERSIONS,
-            seed=1 if seed is None else seed,
-            sessions=sessions,
-        )
-        cases = [replace(case, patience=patience or 1) for case in prepared]
+        commands = {name: _command(name, Path(folder)) for name in dict.fromkeys(clients)}
+        kept = _kept(sessions)
+        cases = [
+            Case(
+                scenario=scenario,
+                client=client,
+                command=command.words,
+                environment=command.environment,
+                version=version,
+                seed=1 if seed is None else seed,
+                patience=patience or 1,
+                sessions=kept,
+            )
+            for client, command in commands.items()
+            for version in dict.fromkeys(versions or VERSIONS)
+            for scenario in chosen
+        ]
         try:
             found = _run(cases, jobs or 2 * (os.cpu_count() or 1))
         except AdapterError as error:
@@ -188,7 +184,7 @@ def _chosen(names: Sequence[str]) -> "list[Scenario]":
 
     by_name = {scenario.name: scenario for scenario in SCENARIOS}
     try:
-        words = [values.one_of(name, tuple(by_name), "scenario") for name in names]
+        words = [values.one_of(name, tuple(by_name), "scenario") for name in dict.fromkeys(names)]
     except BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge conform': {error}") from None
     return [by_name[word] for word in words] or list(SCENARIOS)
@@ -217,15 +213,12 @@ def _command(client: str, folder: Path) -> "Command":
     return Command(words)
 
 
-def _cases(
-    commands: "dict[str, Command]",
-    chosen: "Sequence[Scenario]",
-    versions: Sequence[str],
-    *,
-    seed: int,
-    sessions: str | None,
-) -> "list[Case]":
-    from commands.conformance.case import Case
+def _kept(sessions: str | None) -> str:
+    """Return the folder for sessions of failures, and create it if it does not exist.
+
+    Raises:
+        CommandError: it cannot be created.
+    """
     from sessions.file_system import create_private_folder
 
     folder = Path(sessions or mkdtemp(prefix="tidegauge-conform-")).absolute()
@@ -234,20 +227,7 @@ def _cases(
     except OSError as error:
         message = f"cannot create the folder '{folder}': {(error.strerror or '').lower()}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None
-    return [
-        Case(
-            scenario=scenario,
-            client=client,
-            command=command.words,
-            environment=command.environment,
-            version=version,
-            seed=seed,
-            sessions=str(folder),
-        )
-        for client, command in commands.items()
-        for version in versions
-        for scenario in chosen
-    ]
+    return str(folder)
 
 
 def _run(cases: "Sequence[Case]", jobs: int) -> "list[Result]":

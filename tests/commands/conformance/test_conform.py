@@ -27,9 +27,9 @@ def test_a_client_that_lies_is_found_out_and_the_session_shows_where(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     junit = tmp_path / "conform.xml"
-    words = ["--versions", "2.1,4.1", "--sessions", str(tmp_path), "--junit", str(junit)]
+    words = ["--versions", "2.1,4.1,2.1", "--sessions", str(tmp_path), "--junit", str(junit)]
     names = ["--scenario", "lost-response", "--scenario", "transaction-commit"]
-    asked = ["conform", COMMAND, *words, *names, "--json", "--jobs", "1"]
+    asked = ["conform", COMMAND, COMMAND, *words, *names, *names, "--json", "--jobs", "1"]
     assert run_program(asked) == ExitCode.FAILED
     told = json.loads(capsys.readouterr().out)
     verdicts = [(case["version"], case["scenario"], case["verdict"]) for case in told["cases"]]
