@@ -158,6 +158,9 @@ def conform(
             found = _run(cases, jobs or 2 * (os.cpu_count() or 1))
         except AdapterError as error:
             raise CommandError(ExitCode.UNREACHABLE, f"'tidegauge conform': {error}") from None
+        finally:
+            if sessions is None and not os.listdir(kept):
+                Path(kept).rmdir()
     return _tell(found, cases, monotonic() - began, junit=junit, as_json=as_json)
 
 

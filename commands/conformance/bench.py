@@ -46,7 +46,12 @@ class Bench:
             self._client = case.client
 
         async def take() -> Adapter:
-            return self._idle.pop() if self._idle else await self._started(case)
+            while self._idle:
+                adapter = self._idle.pop()
+                if adapter.is_running:
+                    return adapter
+                await adapter.end()
+            return await Adapter.start(case.command, case.environment, START_SECONDS)
 
         adapter = await take()
         self._idle.append(adapter)
@@ -76,9 +81,6 @@ class Bench:
             session=session,
             at_us=violations[0].at_us,
         )
-
-    async def _started(self, case: Case) -> Adapter:
-        return await Adapter.start(case.command, case.environment, START_SECONDS)
 
     async def _give_back(self, adapters: Iterable[Adapter]) -> None:
         """Close what clients have open; a process whose client does not close is killed."""

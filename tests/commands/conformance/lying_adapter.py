@@ -1,6 +1,7 @@
 """An adapter without a client: it acknowledges what it never sends, and reads nothing."""
 
 import json
+import signal
 import sys
 from typing import Any
 
@@ -17,3 +18,5 @@ for line in sys.stdin:
         case "close" if "die" in sys.argv:
             sys.exit("it has had enough")
     print(json.dumps(answer), flush=True)  # noqa: T201 - that is how adapters answer
+    if request["do"] == "close" and "leave" in sys.argv:
+        signal.raise_signal(signal.SIGKILL)

@@ -4,6 +4,7 @@ import asyncio
 import json
 import shlex
 import sys
+import tempfile
 from pathlib import Path
 from xml.etree import ElementTree as xml
 
@@ -67,11 +68,28 @@ def test_a_client_that_lies_is_found_out_and_the_session_shows_where(
     ],
 )
 def test_an_adapter_that_is_none_is_an_error(
-    command: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str,
+    text: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    words = ["--versions", "4.1", "--scenario", "leader-crash", "--sessions", str(tmp_path)]
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    words = ["--versions", "4.1", "--scenario", "leader-crash"]
     assert run_program(["conform", command, *words]) == ExitCode.UNREACHABLE
     assert text in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [], "a folder for no sessions is not left behind"
+
+
+def test_a_process_that_ends_after_its_case_is_not_the_next_ones_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["--scenario", "lost-response", "--scenario", "half-open-connection"]
+    words = ["--versions", "4.1", "--sessions", str(tmp_path), "--jobs", "1", "--json"]
+    assert run_program(["conform", f"{COMMAND} leave", *names, *words]) == ExitCode.FAILED
+    told = json.loads(capsys.readouterr().out)["cases"]
+    assert all(case["violations"] for case in told)
+    assert "the process ended" not in str(told)
 
 
 async def test_an_adapter_that_is_silent_or_dies_is_told() -> None:
