@@ -51,8 +51,8 @@ Replicas = tuple[int, ...]
 Directories = tuple[int, ...]
 
 
-class MetadataRecord(Struct, frozen=True, array_like=True, tag=True, gc=False):
-    """The base of all records."""
+class MetadataRecord(Struct, frozen=True, array_like=True, tag=True, gc=False, rename="camel"):
+    """The base of all records; Kafka's names of their fields are what they are encoded as."""
 
     hidden: ClassVar[tuple[str, ...]] = ()
     """Fields that are not shown: random values, or irrelevant to a reader."""

@@ -22,7 +22,6 @@ from emulator.metadata_log.records import (
     FeatureLevelRecord,
     PartitionChangeRecord,
     RegisterBrokerRecord,
-    Replicas,
     TopicRecord,
     version_of,
 )
@@ -125,7 +124,7 @@ def read_back(type_: str, data: Mapping[str, Any]) -> AnyRecord:
         raise ValueError(f"there is no record '{type_}'")
     values: list[object] = [kind.__name__]
     for member in fields(kind):
-        key = _camel_case(member.name)
+        key = member.encode_name
         value = data.get(key, None if member.required else member.default)
         if key == "brokerEpoch" and isinstance(value, str):
             value = int(value.rpartition(".")[2])
@@ -136,24 +135,8 @@ def read_back(type_: str, data: Mapping[str, Any]) -> AnyRecord:
     return record
 
 
-def _camel_case(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)
-
-
-class _Change(Struct, rename="camel", omit_defaults=True):
-    """A :class:`PartitionChangeRecord` as it is shown: without what does not change."""
-
-    partition_id: int
-    topic_id: str
-    isr: Replicas | None = None
-    leader: int = NO_LEADER_CHANGE
-    replicas: Replicas | None = None
-    removing_replicas: Replicas | None = None
-    adding_replicas: Replicas | None = None
-    leader_recovery_state: int = NO_RECOVERY_CHANGE
-    eligible_leader_replicas: Replicas | None = None
-    last_known_elr: Replicas | None = None
+class _Change(PartitionChangeRecord, frozen=True, array_like=False, tag=False, omit_defaults=True):
+    """A change as it is shown: without what does not change."""
 
 
 _CHANGE: Final = "PartitionChange"
@@ -174,7 +157,7 @@ _SHOWN: Final = {
     kind: (
         kind.__name__.removesuffix("Record").removesuffix("Message"),
         [
-            (field.name, _camel_case(field.name), _UNCHANGED.get(kind, {}).get(field.name))
+            (field.name, field.encode_name, _UNCHANGED.get(kind, {}).get(field.name))
             for field in fields(kind)
             if field.name not in kind.hidden
         ],
