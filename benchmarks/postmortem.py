@@ -178,6 +178,7 @@ def main() -> None:
     parser.add_argument("--idle", type=float, default=0.6, help="share of NoOpRecords [0.6]")
     parser.add_argument("--brokers", type=int, default=30)
     parser.add_argument("--partitions", type=int, default=10_000)
+    parser.add_argument("--session", type=Path, help="keep the session in this new file")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, NAME)
@@ -187,7 +188,7 @@ def main() -> None:
         size = path.stat().st_size
         print(f"{records:,} records, {size >> 20:,} MiB, written in {written - begun:.1f} s")
         gc.collect()
-        session = Path(folder, "incident.tide.db")
+        session = given.session or Path(folder, "incident.tide.db")
         begun = perf_counter()
         with writing_beside([folder], session, UTC, None) as writing:
             writing.finish()
