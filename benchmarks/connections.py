@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 from typing import Any, Final
@@ -25,6 +26,7 @@ from emulator.wire.apis import API_NAMED
 from emulator.wire.codec import encode_request
 from emulator.wire.header import RequestHeader
 from emulator.wire.messages.cluster import MetadataRequest, MetadataRequestTopic
+from tests.support.background import background
 
 CONNECTIONS: Final = 200
 SECONDS: Final = 8
@@ -74,28 +76,16 @@ async def measured(servers: str) -> list[float]:
     return taken
 
 
-@contextmanager
-def load(servers: str) -> Iterator[None]:
-    """A producer that writes as fast as its records are acknowledged."""
-    ended = threading.Event()
-
-    def write() -> None:
-        producer = Producer({"bootstrap.servers": servers, "acks": "all", "log_level": 0})
-        while not ended.is_set():
-            try:
-                producer.produce("t", VALUE)
-            except BufferError:
-                producer.poll(0.05)
-        producer.purge()
-        producer.flush(SECONDS)
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+def write(servers: str, ended: threading.Event) -> None:
+    """Write as fast as records are acknowledged."""
+    producer = Producer({"bootstrap.servers": servers, "acks": "all", "log_level": 0})
+    while not ended.is_set():
+        try:
+            producer.produce("t", VALUE)
+        except BufferError:
+            producer.poll(0.05)
+    producer.purge()
+    producer.flush(SECONDS)
 
 
 def told(name: str, taken: Sequence[float]) -> None:
@@ -116,7 +106,7 @@ def main() -> None:
         with served(tree) as servers:
             Producer({"bootstrap.servers": servers}).list_topics("t", SECONDS)
             told("alone", asyncio.run(measured(servers)))
-            with load(servers):
+            with background(partial(write, servers)):
                 told("under load", asyncio.run(measured(servers)))
 
 

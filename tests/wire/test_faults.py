@@ -1,11 +1,12 @@
 """Each client library while the cluster is broken: what was acknowledged is read back."""
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
+from tests.support.background import background
 from tests.wire.clients import Client, Sender, Stored
 from tests.wire.members import eventually
 from tidegauge.kafka_cluster import KafkaCluster
@@ -23,24 +24,12 @@ BETWEEN_SECONDS = 0.005
 KRAFT = pytest.mark.kafka(version="4.1", controllers=3)
 
 
-@contextmanager
-def sending(sender: Sender) -> Iterator[None]:
+def send(sender: Sender, ended: threading.Event) -> None:
     """Send all the time."""
-    ended = threading.Event()
-
-    def send() -> None:
-        number = 0
-        while not ended.wait(BETWEEN_SECONDS):
-            sender.send("orders", number % PARTITIONS, f"v{number}")
-            number += 1
-
-    thread = threading.Thread(target=send)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+    number = 0
+    while not ended.wait(BETWEEN_SECONDS):
+        sender.send("orders", number % PARTITIONS, f"v{number}")
+        number += 1
 
 
 def all_in_sync(cluster: KafkaCluster) -> None:
@@ -113,7 +102,7 @@ def send_through(
     fault: Callable[[KafkaCluster], None], cluster: KafkaCluster, sender: Sender
 ) -> None:
     """Send before, during and after a fault."""
-    with sending(sender):
+    with background(partial(send, sender)):
         eventually(lambda: len(sender.acknowledged) >= BEFORE, "records before the fault")
         fault(cluster)
         enough = len(sender.acknowledged) + AFTER
