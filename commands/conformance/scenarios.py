@@ -264,7 +264,7 @@ PRODUCERS: Final = (
         ),
         Send(count=5),
         name="frozen-leader",
-        title="The leader stops to answer, another one is elected, and the first one wakes up",
+        title="The leader stops answering, another one is elected, and the first one wakes up",
     ),
     _idempotent(
         Send(count=5),
@@ -448,7 +448,7 @@ MEMBERS: Final = (
     _member_fault(
         "OffsetCommit NOT_COORDINATOR --group g --times 2",
         name="coordinator-moved",
-        title="The coordinator that the member knows is none any more",
+        title="The coordinator that the member knows has been replaced",
     ),
     _member_fault(
         "Heartbeat UNKNOWN_MEMBER_ID --group g",
@@ -562,7 +562,7 @@ TRANSACTIONS_OF_CLIENTS: Final = (
     _transaction(
         Do("inject EndTxn CONCURRENT_TRANSACTIONS --transactional-id t --times 2"),
         name="concurrent-transactions",
-        title="The coordinator is still completing the transaction before",
+        title="The coordinator is still completing the previous transaction",
     ),
     Scenario(
         name="fenced-producer",
