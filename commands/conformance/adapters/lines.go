@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	waits    = 60 * time.Second // longer than the client's own timeouts
+	waits    = time.Hour // longer than the client's own timeouts, and than an answer may take, with any patience
 	errorMax = 500
 )
 

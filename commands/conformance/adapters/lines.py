@@ -7,8 +7,8 @@ from typing import Any
 
 ERROR_MAX = 500
 """Characters of an error that are told."""
-WAIT_SECONDS = 60
-"""Longer than clients' own timeouts."""
+WAIT_SECONDS = 3_600
+"""Longer than clients' own timeouts, and than an answer may take, with any patience."""
 Values = dict[str, Any]
 """A request's parameters, a client's settings, or an answer."""
 
