@@ -21,7 +21,7 @@ from emulator.inputs.statements import (
     Reassign,
     Statement,
 )
-from emulator.releases.config import is_dynamic
+from emulator.releases.config import is_dynamic, resolve
 from emulator.replication.assignment import AssignmentError, assign_kafka, assign_rack_aware
 from emulator.scenario.runner import Runner
 from sessions.own_cluster import by_hand
@@ -152,7 +152,9 @@ def preview(rehearsal: Rehearsal, plan: Plan, settings: Sequence[tuple[str, str]
     ``settings`` are named as :func:`by_hand.image_of` names them.
 
     Raises:
-        CaseError: a topic, partition or broker that is named does not exist.
+        CaseError: a topic, partition or broker that is named does not exist, or the cluster
+            refuses a configuration.
+        ConfigError: there is no such configuration of brokers, or its value is invalid.
     """
     image, runner = rehearsal.image, rehearsal.runner.fork()
     _check(runner, plan)
@@ -189,8 +191,13 @@ def preview(rehearsal: Rehearsal, plan: Plan, settings: Sequence[tuple[str, str]
 
 
 def _configured(runner: Runner, settings: Iterable[tuple[str, str]]) -> list[str]:
-    """Set configurations while the cluster runs; return those that no running broker takes up."""
-    static = []
+    """Set configurations while the cluster runs; return those that no running broker takes up.
+
+    Raises:
+        CaseError: the cluster refuses one.
+        ConfigError: there is no such configuration, or its value is invalid.
+    """
+    static, known = [], runner.cluster.settings
     for key, value in settings:
         resource, _, rest = key.partition(":")
         owner, _, name = rest.partition(":")
@@ -200,10 +207,14 @@ def _configured(runner: Runner, settings: Iterable[tuple[str, str]]) -> list[str
         else:
             broker = int(owner) if resource == by_hand.BROKER else None
             configure = ConfigureBroker(broker=broker, config=config)
-            if not is_dynamic(name or key, runner.cluster.settings.version):
+            resolve(known.version, known.defaults | config)
+            works = broker is None or runner.cluster.host_works(broker)
+            if not works or not is_dynamic(name or key, known.version):
                 static.append(key)
                 continue
-        runner.execute(Statement(configure, "configure"))
+        outcome = runner.execute(Statement(configure, "configure"))
+        if outcome.error != "NONE":
+            raise CaseError(f"{key}={value}: {outcome.message}")
     return static
 
 

@@ -12,6 +12,8 @@ from sessions.report.single_file import head
 from sessions.text import plural
 
 STYLE: Final = Path(__file__).parent / "rehearsal.css"
+STEPS_SHOWN: Final = 1_000
+"""How many steps are listed; JSON has all."""
 RISKS: Final = (
     ("rf1_offline", "Offline: their only replica is lost"),
     ("unavailable", "Unavailable: no remaining replica may lead"),
@@ -122,13 +124,15 @@ def _change(change: Change, differences: Sequence[str]) -> Iterable[Element]:
                     round(step.seconds, 1),
                     step.tp,
                     ", ".join(map(str, step.replicas)),
-                    step.leader,
+                    step.leader if step.leader >= 0 else "none",
                     ", ".join(map(str, step.isr)),
                     "yes" if step.writable else "no",
                 )
-                for step in change.steps
+                for step in change.steps[:STEPS_SHOWN]
             ],
         )
+    if (more := len(change.steps) - STEPS_SHOWN) > 0:
+        yield element("p", f"{plural(more, 'more step')}: --json has all.")
 
 
 def _overview(cases: Sequence[CaseReport]) -> Element:

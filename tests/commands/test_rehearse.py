@@ -1,9 +1,11 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from commands.cli.main import run_program
+from sessions.rehearsal import html
 
 TOPICS = """\
 Topic: orders\tPartitionCount: 2\tReplicationFactor: 3\tConfigs: min.insync.replicas=2
@@ -39,8 +41,12 @@ def test_a_safe_cluster_ends_in_status_0(topics: str, capsys: pytest.CaptureFixt
 
 
 def test_a_lost_partition_ends_in_status_1(
-    unsafe: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    unsafe: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(html, "STEPS_SHOWN", 2)
     target = tmp_path / "report.html"
     assert run_program(["rehearse", unsafe, "--version", "3.9", "--html", str(target)]) == 1
     captured = capsys.readouterr()
@@ -133,6 +139,24 @@ def test_a_configuration_is_previewed(topics: str, capsys: pytest.CaptureFixture
     assert "orders" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("topic:orders:min.insync.replicas=abc", "must be an integer, not 'abc'"),
+        ("topic:orders:min.isr=2", "topic:orders:min.isr=2: "),
+        ("min.isr=2", "There is no configuration 'min.isr'"),
+        ("broker:1:num.io.threads=x", "num.io.threads must be a number, not 'x'"),
+    ],
+)
+@pytest.mark.parametrize("version", ["3.9", "4.1"])
+def test_a_configuration_that_no_cluster_takes_is_not_previewed(
+    topics: str, version: str, setting: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["rehearse", topics, "--version", version, "--lose", "broker=1"]
+    assert run_program([*arguments, "--set-config", setting]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_what_a_change_does_on_the_way_and_to_each_case_is_told(
     unsafe: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -147,6 +171,7 @@ def test_what_a_change_does_on_the_way_and_to_each_case_is_told(
     assert "worse: nothing lost: writes with acks=all refused: logs-0" in text
     assert "step by step\nSECONDS" in text
     assert "Step by step" in page
+    assert re.search(r"<p>\d+ more steps?: --json has all\.</p>", page)
     assert run_program([*arguments, "--json"]) == 1
     plain = json.loads(capsys.readouterr().out)
     assert plain["change"]["still_unwritable"] == ["logs-0"]

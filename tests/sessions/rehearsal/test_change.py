@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from emulator.cluster_image.assumptions import complete
 from emulator.cluster_image.image import (
@@ -75,6 +76,13 @@ def test_configurations_are_set_while_the_cluster_runs(mode: Mode, release: str)
     assert everywhere.still_unwritable == ["small-0"]
     with pytest.raises(CaseError, match="There is no topic 'order'"):
         previewed(fleet(mode, release), {}, [("topic:order:min.insync.replicas", "2")])
+
+
+def test_a_broker_that_does_not_run_takes_its_configuration_up_when_it_starts() -> None:
+    down = (*BROKERS[:3], Broker(4, "a", up=False))
+    image = complete(replace(fleet("kraft", "4.1"), brokers=down)).image
+    change = previewed(image, {}, [("broker:4:min.insync.replicas", "2")])
+    assert change.needs_restart == ["broker:4:min.insync.replicas"]
 
 
 def test_an_unclean_election_is_a_step_of_the_setting_that_allows_it() -> None:
