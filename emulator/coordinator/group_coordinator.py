@@ -398,7 +398,7 @@ class GroupCoordinator:
         """Delete groups without members."""
         errors: dict[str, str] = {}
         shares: list[Group] = []
-        for name in message.groups:
+        for name in dict.fromkeys(message.groups):
             error, group = self.refusal(name), self.group(name)
             if error == NONE and group is None:
                 error = "GROUP_ID_NOT_FOUND"

@@ -129,9 +129,13 @@ class GroupMetadataManager:
             events.GroupStateChanged, group.name, self.context.id, state, group.generation
         )
 
-    def ended(self, request: int, group: str) -> None:
-        """Note the end of a share group; respond if it is the last that a request waits for."""
+    def ended(self, request: int, group: str, error: str) -> None:
+        """Note the end of a share group; respond if it is the last that a request waits for.
+
+        ``error`` is why it goes on.
+        """
         deletion = self.state.deletions[request]
+        deletion.errors[group] = error
         deletion.waits.remove(group)
         if not deletion.waits:
             del self.state.deletions[request]

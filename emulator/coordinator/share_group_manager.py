@@ -161,7 +161,12 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
         group = self.metadata.group(work.group)
         error = next((told.error for told in work.answers.values() if told.error != NONE), NONE)
         share = None if group is None else group.share
+        if work.kind == END:
+            self._end(work, group, error)
+            return
         if group is None or share is None:
+            if work.kind != BEGIN:
+                self._offsets_refused(work.request, work.group, *self._refusal(group, work.group))
             return
         topics = self._topics_of(work)
         if work.kind in (BEGIN, ALTER):
@@ -173,12 +178,8 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
                 self._write(group, [] if undone is None else [undone])
         elif work.kind == DELETE and error == NONE:
             self._write(group, [requests.deleted(share, topics)])
-        elif work.kind == END:
-            self.end(group)
-        if work.kind in (ALTER, DELETE):
+        if work.kind != BEGIN:
             self._offsets_changed(work)
-        elif work.kind == END:
-            self.metadata.ended(work.request, work.group)
 
     @staticmethod
     def _topics_of(work: ShareWork) -> Partitions:
@@ -317,6 +318,8 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
     def _refusal(
         self, group: Group | None, name: str, *, may_be_new: bool = False
     ) -> tuple[str, str]:
+        if self.metadata.partition_of(name) not in self.metadata.state.partitions:
+            return "NOT_COORDINATOR", ""
         if group is None:
             return (NONE, "") if may_be_new else (NO_GROUP, f"Group {name} not found.")
         if group.share is None:
@@ -353,12 +356,15 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
             self._write(group, [requests.deleting(share)])
         self._work(ShareWork(group.name, END, request), asked)
 
-    def end(self, group: Group) -> None:
-        """Write the tombstones of a group, and forget it."""
-        assert group.share is not None
-        self._write(group, requests.deletion_records(group.share))
-        del self.metadata.state.groups[group.name]
-        self.context.timers.clear_deadline(TASK, group_key(group.name))
+    def _end(self, work: ShareWork, group: Group | None, error: str) -> None:
+        """Write the tombstones of a group, and forget it, unless it can no more be deleted."""
+        if error == NONE:
+            error, _ = self._refusal(group, work.group)
+        if error == NONE and group is not None and group.share is not None:
+            self._write(group, requests.deletion_records(group.share))
+            del self.metadata.state.groups[group.name]
+            self.context.timers.clear_deadline(TASK, group_key(group.name))
+        self.metadata.ended(work.request, work.group, error)
 
     # ---- what is told
 

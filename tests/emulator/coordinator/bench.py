@@ -1,5 +1,6 @@
 """A coordinator on the bench: requests by hand, answers as they come."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from emulator.coordinator.groups import Group
@@ -38,7 +39,12 @@ class Bench:
     """A cluster whose ``__consumer_offsets-0`` broker 0 leads, and nobody at the clients' end."""
 
     def __init__(
-        self, version: str = "2.1", brokers: int = 1, delay_ms: int = 0, **config: str
+        self,
+        version: str = "2.1",
+        brokers: int = 1,
+        delay_ms: int = 0,
+        topics: Sequence[CreateTopic] = (),
+        **config: str,
     ) -> None:
         config = {name.replace("_", "."): value for name, value in config.items()}
         config["offsets.topic.num.partitions"] = "1"
@@ -49,6 +55,8 @@ class Bench:
         self.lab = Lab(version, brokers=brokers, config=config)
         self.lab.do(CreateTopic(topic="__consumer_offsets", assignment=[list(range(brokers))]))
         self.lab.do(CreateTopic(topic="t", assignment=[[0]] * 3))
+        for topic in topics:
+            self.lab.do(topic)
         self.lab.wait(100)
         self.inbox = Inbox()
         self.lab.cluster.kernel.actors[CLIENTS] = self.inbox
