@@ -285,11 +285,11 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self.post_message(self.Selected(self))
 
     def show_line(self, index: int) -> None:
-        """Scroll as little as possible to make the line visible."""
+        """Scroll as little as possible to make the line visible; there may be no scrollbar yet."""
         if index < self.top:
-            self.scroll_to(y=index, animate=False)
+            self.scroll_to(y=index, animate=False, force=True)
         elif index >= self.top + self.page:
-            self.scroll_to(y=index - self.page + 1, animate=False)
+            self.scroll_to(y=index - self.page + 1, animate=False, force=True)
 
     def _place(self) -> int:
         """The line from which moves start."""

@@ -1,6 +1,7 @@
 import pytest
 
 from console.screens.events import EventsScreen
+from console.widgets.event_log import EventView
 from emulator import events
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.fakes import ListSource, Script, failover
@@ -14,6 +15,18 @@ async def test_the_log_ends_at_the_time_cursor_with_causes(size: tuple[int, int]
         last = next(row for row in driven.lines() if row.startswith("▸"))
         assert "STATE  orders-5 leader none" in last
         assert last.rstrip(" ▃▂▁▄▅▆▇").endswith("← 169")
+
+
+async def test_a_long_log_is_at_the_time_cursor_when_it_is_shown_first() -> None:
+    """Then there is no scrollbar yet, without which Textual does not scroll unless forced to."""
+    source = ListSource(failover())
+    for seq in range(171, 3_000):
+        source.feed(events.BookmarkSet(seq, source.time_us, 0, "now", "a note"))
+    source.seek_seq(source.last_seq)
+    async with console(source, size=SMALL) as driven:
+        await driven.pilot.press("5")
+        await driven.pilot.pause(0.3)  # as a user would, who presses nothing else
+        assert driven.screen.query_one("#log", EventView).top > 0
 
 
 async def test_the_log_follows_a_live_cluster() -> None:
