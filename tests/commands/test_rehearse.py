@@ -41,12 +41,8 @@ def test_a_safe_cluster_ends_in_status_0(topics: str, capsys: pytest.CaptureFixt
 
 
 def test_a_lost_partition_ends_in_status_1(
-    unsafe: str,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    unsafe: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(html, "STEPS_SHOWN", 2)
     target = tmp_path / "report.html"
     assert run_program(["rehearse", unsafe, "--version", "3.9", "--html", str(target)]) == 1
     captured = capsys.readouterr()
@@ -158,8 +154,12 @@ def test_a_configuration_that_no_cluster_takes_is_not_previewed(
 
 
 def test_what_a_change_does_on_the_way_and_to_each_case_is_told(
-    unsafe: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    unsafe: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(html, "STEPS_SHOWN", 1)
     target = tmp_path / "report.html"
     change = ["--add-broker", "7=", "--decommission", "3", "--set-config", "min.insync.replicas=2"]
     arguments = ["rehearse", unsafe, "--version", "3.9", "--each", "broker", *change]
