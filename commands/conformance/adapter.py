@@ -6,14 +6,43 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta, Struct
 
 LINE_BYTES_MAX: Final = 1 << 24
 """The longest answer."""
 QUOTED_MAX: Final = 300
 """Characters of an adapter's output that an error quotes at most."""
 
-Answer = dict[str, Any]
+
+class Told(Struct, frozen=True):
+    """What became of a record that was sent; without an error it is acknowledged."""
+
+    offset: int = -1
+    error: str | None = None
+
+
+class Record(Struct, frozen=True):
+    """A record that a poll returned."""
+
+    topic: str
+    partition: int
+    offset: int
+    value: str
+
+
+class Answer(Struct, frozen=True):
+    """An answer to any request; other fields are passed over."""
+
+    error: str | None = None
+    client: str = ""
+    can: frozenset[str] = frozenset()
+    oldest: Annotated[str, Meta(pattern=r"^(\d+(\.\d+)*)?$")] = ""
+    results: list[Told] = []
+    records: list[Record] = []
+    assigned: list[tuple[str, int]] = []
 
 
 class AdapterError(Exception):
@@ -57,20 +86,19 @@ class Adapter:
         adapter = cls(process, said)
         try:
             hello = await adapter.ask({"do": "hello"}, seconds)
-            adapter.name = str(hello.get("client", command[0]))
-            adapter.oldest = str(hello.get("oldest", ""))
-            adapter.can = frozenset(map(str, hello.get("can", ())))
+            adapter.name = hello.client or command[0]
+            adapter.oldest = hello.oldest
+            adapter.can = hello.can
         except AdapterError:
             await adapter.end()
             raise
         return adapter
 
-    async def ask(self, request: Answer, seconds: float) -> Answer:
+    async def ask(self, request: dict[str, Any], seconds: float) -> Answer:
         """Send a request and return its answer, which may be an ``error``.
 
         Raises:
-            AdapterError: there was none in time, or it is no JSON object. The process is of no
-                further use.
+            AdapterError: there was none in time, or it is none. The process is of no further use.
         """
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
@@ -86,13 +114,12 @@ class Adapter:
         if not line:
             raise AdapterError(f"the process ended on '{what}'{self._last_words()}")
         try:
-            answer = json.loads(line)
-        except ValueError:
-            answer = None
-        if not isinstance(answer, dict):
+            return msgspec.json.decode(line, type=Answer)
+        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+            is_object = line.lstrip().startswith(b"{")
+            why = f"is wrong ({error})" if is_object else "is no JSON object"
             shown = line.decode(errors="replace").strip()[:QUOTED_MAX]
-            raise AdapterError(f"the answer to '{what}' is no JSON object: {shown}")
-        return answer
+            raise AdapterError(f"the answer to '{what}' {why}: {shown}") from None
 
     def _last_words(self) -> str:
         self._said.seek(0)

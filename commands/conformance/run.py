@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, Final
 
 from commands.conformance import settings, steps
-from commands.conformance.adapter import Adapter, AdapterError, Answer
+from commands.conformance.adapter import Adapter, AdapterError, Answer, Told
 from commands.conformance.broker_names import BrokerNames, ScenarioError
 from commands.conformance.guarantees import visible
 from commands.conformance.history import History, Received, Sent, Surprise, Transaction
@@ -58,7 +58,7 @@ class _Actor:
         return self.opened.group if isinstance(self.opened, steps.OpenConsumer) else ""
 
     @property
-    def offsets(self) -> list[Answer]:
+    def offsets(self) -> list[dict[str, Any]]:
         """The positions of the partitions that it owns, as they are committed."""
         return [
             {"topic": topic, "partition": partition, "offset": offset}
@@ -190,10 +190,9 @@ class Run:
             del self._actors[who]
             await actor.adapter.end()
             raise _EndedError from None
-        refusal = answer.get("error")
-        if refusal and expected == "ok":
-            self._note(f"{who} answered '{do}' with {refusal}")
-        elif not refusal and expected == "error":
+        if answer.error and expected == "ok":
+            self._note(f"{who} answered '{do}' with {answer.error}")
+        elif not answer.error and expected == "error":
             self._note(f"{who} did '{do}', which had to fail")
         return answer
 
@@ -219,7 +218,7 @@ class Run:
         self._numbers.setdefault(step.who, 0)
         given = await self._opened(step, settings.PRODUCER)
         answer = await self._ask(step.who, "ok", "producer", settings=given)
-        if answer.get("error"):
+        if answer.error:
             raise _EndedError
 
     async def _open_consumer(self, step: steps.OpenConsumer) -> None:
@@ -231,7 +230,7 @@ class Run:
         answer = await self._ask(
             step.who, "ok", "consumer", settings=given, topics=topics, partitions=assigned
         )
-        if answer.get("error"):
+        if answer.error:
             raise _EndedError
 
     async def _close(self, step: steps.Close) -> None:
@@ -274,6 +273,7 @@ class Run:
         for sent in batch:
             sent.transaction = transaction.number if transaction else 0
             sent.error = "no answer"
+            sent.at_us = self._now_us
         self.history.sent += batch
         records = [
             {
@@ -285,11 +285,11 @@ class Run:
             for sent in batch
         ]
         answer = await self._ask(who, "any", "send", records=records)
-        whole = {"error": answer.get("error") or "the answer has no result for it"}
-        results = [*answer.get("results", ()), *[whole] * len(batch)]
+        whole = Told(error=answer.error or "the answer has no result for it")
+        results = [*answer.results, *[whole] * len(batch)]
         for sent, told in zip(batch, results, strict=False):
-            sent.error = str(told.get("error", ""))
-            sent.offset = int(told.get("offset", -1))
+            sent.error = told.error or ""
+            sent.offset = told.offset
             sent.is_acknowledged = not sent.error
             sent.at_us = self._now_us
         failed = [sent for sent in batch if sent.error]
@@ -307,18 +307,18 @@ class Run:
             Received(
                 who=who,
                 group=actor.group,
-                topic=str(record["topic"]),
-                partition=int(record["partition"]),
-                offset=int(record["offset"]),
-                value=str(record["value"]),
+                topic=record.topic,
+                partition=record.partition,
+                offset=record.offset,
+                value=record.value,
                 at_us=self._now_us,
             )
-            for record in answer.get("records", ())
+            for record in answer.records
         ]
         for record in received:
             actor.positions[record.topic, record.partition] = record.offset + 1
-        actor.assigned = sorted((str(topic), int(at)) for topic, at in answer.get("assigned", ()))
-        if answer.get("error"):
+        actor.assigned = sorted(answer.assigned)
+        if answer.error:
             await asyncio.sleep(PAUSE_SECONDS)
         return received
 
@@ -390,7 +390,7 @@ class Run:
         transaction.outcome = "unknown" if step.commit else "aborted"
         do = "commit transaction" if step.commit else "abort"
         answer = await self._ask(step.who, step.expected, do)
-        if not answer.get("error"):
+        if not answer.error:
             transaction.outcome = "committed" if step.commit else "aborted"
         elif step.expected == "error":
             transaction.outcome = "aborted"

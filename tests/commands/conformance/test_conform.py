@@ -24,6 +24,11 @@ COMMAND = shlex.join([sys.executable, str(LIAR)])
 DOCUMENTATION = Path(__file__).parents[3] / "docs" / "conform.md"
 
 
+def answering(line: str) -> str:
+    """Return the command of an adapter that answers everything with this line."""
+    return shlex.join([sys.executable, "-c", f"print({line!r})"])
+
+
 def test_a_client_that_lies_is_found_out_and_the_session_shows_where(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -63,7 +68,13 @@ def test_a_client_that_lies_is_found_out_and_the_session_shows_where(
     ("command", "text"),
     [
         ("no-such-program", "cannot start 'no-such-program'"),
-        (f"{shlex.quote(sys.executable)} -c 'print(5)'", "the answer to 'hello' is no JSON object"),
+        (answering("5"), "the answer to 'hello' is no JSON object"),
+        (
+            answering('{"results": [5]}'),
+            "the answer to 'hello' is wrong (Expected `object`, got `int`",
+        ),
+        (answering('{"oldest": "new"}'), "matching regex"),
+        (answering('{"client": '), "is wrong (Input data was truncated)"),
         (f"{shlex.quote(sys.executable)} -c 1/0", "ended on 'hello': ZeroDivisionError"),
     ],
 )
@@ -90,6 +101,16 @@ def test_a_process_that_ends_after_its_case_is_not_the_next_ones_failure(
     told = json.loads(capsys.readouterr().out)["cases"]
     assert all(case["violations"] for case in told)
     assert "the process ended" not in str(told)
+
+
+def test_an_answer_that_breaks_the_contract_fails_its_case_at_that_moment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--scenario", "lost-response", "--versions", "4.1", "--sessions", str(tmp_path)]
+    assert run_program(["conform", f"{COMMAND} mumble", *words, "--json"]) == ExitCode.FAILED
+    (failed,) = json.loads(capsys.readouterr().out)["cases"]
+    assert "p: the answer to 'send' is wrong" in failed["violations"][0]
+    assert float(failed["open"].rpartition(" ")[2].removesuffix("s")) > 0
 
 
 async def test_an_adapter_that_is_silent_or_dies_is_told() -> None:
