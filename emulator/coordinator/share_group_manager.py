@@ -194,16 +194,15 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
         return None if topic is None else SharePartitionKey(group, topic.id, partition)
 
     def _begin(self, share: ShareGroup, state_epoch: int, begins: Partitions) -> None:
-        """Let share coordinators begin with partitions."""
-        names = {topic: share.initializing[topic].name for topic in begins}
+        """Let share coordinators begin with partitions, unless it was called off meanwhile."""
+        initializing = share.initializing
+        names = {topic: initializing[topic].name for topic in begins if topic in initializing}
         asked: dict[str, Request] = {}
-        for topic, numbers in begins.items():
-            for number in numbers:
-                key = self._key(share.name, names[topic], number)
+        for topic, name in names.items():
+            for number in begins[topic]:
+                key = self._key(share.name, name, number)
                 if key is not None:
-                    asked[f"{names[topic]}-{number}"] = InitializeShareGroupStateRequest(
-                        key, state_epoch
-                    )
+                    asked[f"{name}-{number}"] = InitializeShareGroupStateRequest(key, state_epoch)
         self._work(ShareWork(share.name, BEGIN, names=names), asked)
 
     # ---- offsets

@@ -4,7 +4,7 @@ from typing import Any
 
 from emulator.coordinator.share_group_manager import ShareGroupManager
 from emulator.events import CLIENTS
-from emulator.inputs.statements import CrashBroker, CreateTopic
+from emulator.inputs.statements import CrashBroker, CreateTopic, FreezeBroker, ThawBroker
 from emulator.protocol import (
     AnyMessage,
     DeleteGroupsRequest,
@@ -68,3 +68,22 @@ def test_offsets_of_a_group_that_is_gone_meanwhile_are_answered() -> None:
     )
     assert deleted.errors == {"g": "NONE"}
     assert offsets.error == "GROUP_ID_NOT_FOUND"
+
+
+def test_a_group_that_is_deleted_before_it_is_stored_begins_with_nothing() -> None:
+    state = CreateTopic(topic="__share_group_state", assignment=[[0]])
+    bench = Bench("4.2", brokers=2, topics=[state])
+    bench.lab.do(FreezeBroker(broker=1))
+    numbers = [
+        bench.send(message)
+        for message in (
+            JOIN,
+            ShareGroupHeartbeatRequest("g", "m", -1),
+            DeleteGroupsRequest(["g"]),
+            JOIN,
+        )
+    ]
+    assert bench.response_to(numbers[0]) is None
+    bench.lab.do(ThawBroker(broker=1))
+    bench.lab.wait(10_000)
+    assert [bench.response_to(number).error for number in (numbers[0], numbers[1])] == ["NONE"] * 2
