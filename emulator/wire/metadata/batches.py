@@ -5,7 +5,7 @@ Anything wrong before the last batch is damage.
 """
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -24,7 +24,6 @@ from emulator.wire.records.record_batch import (
     records_of,
 )
 from emulator.wire.types import Message
-from emulator.wire.varints import zigzag_varint
 
 NO_OPS: Final = (NoOpRecord(),)
 """The records of a batch that an idle controller writes twice a second: most of many logs."""
@@ -44,13 +43,6 @@ _RUN: Final = 2
 """How many of them are a run."""
 _PIECE_BYTES: Final = 1 << 18
 """How much is read at once."""
-_SMALL: Final = 127
-"""The largest byte of a varint that is its last one."""
-_SMALL_PAIR: Final = (1 << 14) - 1
-"""The largest number of two bytes."""
-_NO_KEY: Final = 1
-_OFFSET_DELTAS: Final = tuple(map(zigzag_varint, range(10_000)))
-"""The offset deltas of a batch: a controller writes up to 10,000 records in one."""
 _LENGTH_AT: Final = 8
 _LENGTH_END: Final = 12
 BATCH_BYTES_MAX: Final = 64 << 20
@@ -237,10 +229,12 @@ def decode_batch(batch: bytes) -> MetadataBatch:
             records.append(decode_control_record(record.key, record.value))
             versions.append(-1)
     else:
-        for offset, value in _values(batch, header):
-            message, version, tags = decode_with_tags(value)
+        for record in records_of(batch, header):
+            if record.key is not None or record.value is None or not record.value.startswith(b"\1"):
+                raise NotMetadata("a record has a key, or a value that is no metadata record")
+            message, version, tags = decode_with_tags(record.value)
             if tags:
-                unknown[offset] = tags
+                unknown[record.offset] = tags
             records.append(message)
             versions.append(version)
     return MetadataBatch(
@@ -252,55 +246,6 @@ def decode_batch(batch: bytes) -> MetadataBatch:
         tuple(versions),
         unknown,
     )
-
-
-def _values(batch: bytes, header: BatchHeader) -> Iterable[tuple[int, bytes]]:
-    """The offsets and values of a batch's records."""
-    values = None
-    if not header.compression and 0 < header.count <= len(_OFFSET_DELTAS):
-        values = _plain_values(batch, header.count)
-    if values is not None:
-        return enumerate(values, header.base_offset)
-    listed: list[tuple[int, bytes]] = []
-    for record in records_of(batch, header):
-        if record.key is not None or record.value is None or not record.value.startswith(b"\1"):
-            raise NotMetadata("a record has a key, or a value that is no metadata record")
-        listed.append((record.offset, record.value))
-    return listed
-
-
-def _plain_values(batch: bytes, count: int) -> list[bytes] | None:
-    """The values of records as a controller writes them: neither key nor headers, offsets in order.
-
-    None: a record is another one, or damaged; :func:`records_of` tells which.
-    """
-    values, at = [], HEADER_BYTES
-    try:
-        for delta in _OFFSET_DELTAS[:count]:
-            record_size, at = batch[at], at + 1
-            if record_size > _SMALL:
-                record_size, at = record_size + ((batch[at] - 1) << 7), at + 1
-            if record_size > _SMALL_PAIR or record_size & 1:
-                return None
-            end = at + (record_size >> 1)
-            at += 1  # attributes
-            while batch[at] > _SMALL:  # the delta of the timestamp
-                at += 1
-            if not batch.startswith(delta, at + 1):
-                return None
-            at += 1 + len(delta)
-            key, size, at = batch[at], batch[at + 1], at + 2
-            if size > _SMALL:
-                size, at = size + ((batch[at] - 1) << 7), at + 1
-            value = batch[at : at + (size >> 1)]
-            at += len(value) + 1
-            is_plain = key == _NO_KEY and not size & 1 and value.startswith(b"\1")
-            if not is_plain or at != end or batch[end - 1]:
-                return None
-            values.append(value)
-    except IndexError:
-        return None
-    return values if at == len(batch) else None
 
 
 def _batch(read: Read, at: int) -> bytes | Torn:
