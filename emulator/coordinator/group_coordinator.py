@@ -257,7 +257,7 @@ class GroupCoordinator:
             self.respond(request, OffsetCommitResponse(request, message.group, NONE))
             return
         message = replace(message, offsets=known)
-        error = self.refusal(message.group)
+        error = self._offsets_refusal(message.group)
         group = self.group(message.group)
         if error == NONE and message.generation < 0 and self._is_empty(group):
             group = group or self.offsets.make(message.group)
@@ -295,7 +295,7 @@ class GroupCoordinator:
             self.respond(request, OffsetCommitResponse(request, message.group, NONE))
             return
         message = replace(message, offsets=known)
-        error = self.refusal(message.group)
+        error = self._offsets_refusal(message.group)
         group = self.group(message.group)
         is_member = message.generation >= 0 or bool(message.member_id or message.instance_id)
         if error == NONE and is_member and not (message.generation < 0 and self._is_empty(group)):
@@ -314,6 +314,14 @@ class GroupCoordinator:
         else:
             self.respond(request, OffsetCommitResponse(request, message.group, error))
         self._watch_positions()
+
+    def _offsets_refusal(self, group: str) -> str:
+        """The error for a group whose offsets change: share groups have none here.
+
+        Source: ``ShareGroup.validateOffsetCommit`` and ``validateOffsetDelete``.
+        """
+        error = self.refusal(group)
+        return "GROUP_ID_NOT_FOUND" if error == NONE and self.is_share(group) else error
 
     def _known(self, offsets: dict[str, int]) -> dict[str, int]:
         """Return the offsets of the partitions that this broker knows."""
@@ -421,7 +429,7 @@ class GroupCoordinator:
 
         Kafka reads the subscriptions from classic members' metadata; here every topic counts.
         """
-        error, group = self.refusal(message.group), self.group(message.group)
+        error, group = self._offsets_refusal(message.group), self.group(message.group)
         if error == NONE and group is None:
             error = "GROUP_ID_NOT_FOUND"
         elif error == NONE and group is not None and group.members and not _consumes(group):

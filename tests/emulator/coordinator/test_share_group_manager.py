@@ -9,7 +9,9 @@ from emulator.protocol import (
     AnyMessage,
     DeleteGroupsRequest,
     DeleteShareGroupOffsetsRequest,
+    OffsetDeleteRequest,
     ShareGroupHeartbeatRequest,
+    TxnOffsetCommitRequest,
 )
 from tests.emulator.coordinator.bench import Bench
 
@@ -87,3 +89,14 @@ def test_a_group_that_is_deleted_before_it_is_stored_begins_with_nothing() -> No
     bench.lab.do(ThawBroker(broker=1))
     bench.lab.wait(10_000)
     assert [bench.response_to(number).error for number in (numbers[0], numbers[1])] == ["NONE"] * 2
+
+
+def test_a_share_group_takes_no_committed_offsets() -> None:
+    bench = begun()
+    committed = bench.response_to(bench.commit(5))
+    assert committed.error == "GROUP_ID_NOT_FOUND"
+    in_transaction = TxnOffsetCommitRequest("x", 7, 0, "g", -1, "", {"t-0": 5})
+    assert bench.ask(in_transaction).error == "GROUP_ID_NOT_FOUND"
+    assert bench.ask(OffsetDeleteRequest("g", ["t-0"])).error == "GROUP_ID_NOT_FOUND"
+    bench.lab.wait(100)
+    assert (bench.group().offsets, bench.group().unstable) == ({}, {})
