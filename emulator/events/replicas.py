@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from emulator.events import fields
-from emulator.events.base import FAULT, TRAFFIC, Attribute, Event, Row
+from emulator.events.base import CHANGE, FAULT, TRAFFIC, Attribute, Event, Row
 from emulator.events.fields import Touched
 
 
@@ -209,3 +209,8 @@ class ReplicaFetchPaused(
     def condition(self) -> str:
         """The fetcher's state in a word: ``paused`` or ``resumed``."""
         return "paused" if self.paused else "resumed"
+
+    @property
+    def level(self) -> int:
+        """A fault while the follower is paused."""
+        return FAULT if self.paused else CHANGE

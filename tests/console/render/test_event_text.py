@@ -107,6 +107,8 @@ def test_what_people_wrote_is_safe_to_print(text: str) -> None:
         (events.SessionEnded(1, 0, 0, 5, 2, "expired", 9), FAULT),
         (events.LinkChanged(1, 0, 0, 1, 2, False, 0, 0.0, []), CHANGE),
         (events.LinkChanged(1, 0, 0, 1, 2, True, 0, 0.0, []), FAULT),
+        (events.ReplicaFetchPaused(1, 0, 0, "t-0", 2, False), CHANGE),
+        (events.ReplicaFetchPaused(1, 0, 0, "t-0", 2, True), FAULT),
         (events.LeaderElected(1, 0, 0, "t-0", 1, 2, 3, [2], "Offline"), CHANGE),
         (events.LeaderElected(1, 0, 0, "t-0", 1, 2, 3, [2], "Unclean"), FAULT),
         (events.PartitionStateChanged(1, 0, 0, "t-0", -1, 3, [2], 1, 7), FAULT),

@@ -3,6 +3,7 @@ import pytest
 from console.screens.overview import OverviewScreen
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.fakes import ListSource, failover
+from tests.console.render.test_verdict import paused_follower
 
 
 @pytest.mark.parametrize("size", [LARGE, SMALL])
@@ -33,6 +34,12 @@ async def test_without_faults_it_says_that_nothing_went_wrong() -> None:
     async with console(ListSource(failover(min_isr=1)[:126])) as driven:
         assert "nothing has gone wrong" in driven.text()
         assert "No faults. 6 of 6 partitions healthy" in driven.text()
+
+
+async def test_a_paused_follower_is_listed_as_a_fault() -> None:
+    async with console(ListSource(paused_follower())) as driven:
+        assert "nothing has gone wrong" not in driven.text()
+        assert "FETCH  orders-0@0 fetching paused" in driven.text()
 
 
 async def test_lines_lead_to_what_they_are_about() -> None:
