@@ -241,8 +241,8 @@ class _Examination:
 
     def run(self) -> Incident:
         log = self.log
-        known, begin_us = release_of(log), begin_of(log, self.text_logs)
-        release = release_of(log, self.text_logs)
+        known, begin_us = _release_of(log), begin_of(log, self.text_logs)
+        release = Processes.at_the_beginning(self.text_logs).release(known, is_exact=True)
         if self.text_logs is not None:
             self.lines = Lines(self.text_logs.entries())
         history = HistoryEvents(self.observers, begin_us, release)

@@ -57,8 +57,8 @@ class LogFile(Struct, frozen=True):
 
     ``name`` is how the file is called in messages. ``node`` is None if neither lines nor names tell
     whose it is; ``nodes`` are all that its lines name, of several if logs were collected in one
-    file. ``first_us`` is the time of its first line, ``release`` what its
-    beginning says that the process runs.
+    file. ``first_us`` is the time of its first line, ``release`` what its beginning says that the
+    process runs.
     """
 
     path: Path
