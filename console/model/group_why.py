@@ -95,15 +95,15 @@ class GroupWhy:
                     pass
         return ""
 
-    def of_rebalance(self, group: GroupState, seq: int) -> str:
-        """Why the group's last rebalance up to an event began; empty if that is not known."""
+    def of_rebalance(self, group: GroupState) -> str:
+        """Why the group's last rebalance began; empty if that is not known."""
         key = (group.name, str(group.generation), group.state)
         if not self._known.get(key):
-            self._known[key] = self._of_rebalance(group, seq)
+            self._known[key] = self._of_rebalance(group)
         return self._known[key]
 
-    def _of_rebalance(self, group: GroupState, seq: int) -> str:
-        for event in self._back(group.name, seq + 1):
+    def _of_rebalance(self, group: GroupState) -> str:
+        for event in self._back(group.name, group.changed + 1):
             match event:
                 case events.GroupEpochBumped():
                     who = self._member_before(group.name, event)

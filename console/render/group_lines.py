@@ -31,7 +31,7 @@ def group_lines(stage: Stage, why: GroupWhy, group: GroupState, tp: str, width: 
             "none" if group.broker < 0 else str(group.broker),
         ),
         *_epochs(group),
-        *_because(why.of_rebalance(group, stage.source.seq), width),
+        *_because(why.of_rebalance(group), width),
         *_members(group, width),
         *_waits(group, width),
     ]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from console.model.group_why import GroupWhy
+from console.model.group_why import LOOKS_MAX, GroupWhy
 from console.model.reader import EventReader
 from console.widgets.text import TextView
 from emulator import events
@@ -111,16 +111,13 @@ def test_a_rebalance_is_explained_by_who_joined_or_left() -> None:
     told = next(
         e for e in story.events if isinstance(e, events.GroupEpochBumped) and e.generation == 2
     )
-    assert (
-        why.of_rebalance(view.state.groups["g"], view.seq)
-        == f"epoch 2 because c2 joined (#{told.seq})"
-    )
+    assert why.of_rebalance(view.state.groups["g"]) == f"epoch 2 because c2 joined (#{told.seq})"
     left = story.tell(events.MemberLeft, "g", 1, "c1", "id1", "session expired", cause=1)
     bumped = story.tell(events.GroupEpochBumped, "g", 1, 3, "c1: session expired", cause=1)
     assert bumped == left + 1
     why, view = story.why()
     expected = f"epoch 3 because c1 missed its session (#{bumped})"
-    assert why.of_rebalance(view.state.groups["g"], view.seq) == expected
+    assert why.of_rebalance(view.state.groups["g"]) == expected
 
 
 def test_a_rebalance_of_a_classic_group_is_explained_too() -> None:
@@ -129,7 +126,17 @@ def test_a_rebalance_of_a_classic_group_is_explained_too() -> None:
     seq = story.tell(events.GroupStateChanged, "k", 1, "PreparingRebalance", 2, cause=1)
     why, view = story.why()
     expected = f"rebalance because k2 missed its session (#{seq})"
-    assert why.of_rebalance(view.state.groups["k"], view.seq) == expected
+    assert why.of_rebalance(view.state.groups["k"]) == expected
+
+
+def test_heartbeats_do_not_hide_why_a_group_rebalanced() -> None:
+    story = reconciling()
+    for _ in range(LOOKS_MAX + 1):
+        beat: tuple[Any, ...] = ("HeartbeatRequest", -2, 1, 0, [["group.g", 2]])
+        beats = story.tell(events.MessageSent, *beat)
+    assert story.source().touching(["group.g"], beats + 1, -1) == beats
+    why, view = story.why()
+    assert why.of_rebalance(view.state.groups["g"]).startswith("epoch 2 because c2 joined")
 
 
 @pytest.mark.parametrize("size", [*SIZES, HUGE])
