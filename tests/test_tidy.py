@@ -47,6 +47,7 @@ DELETES_ALSO = {
     # Empty folders only, which the same call created.
     ("sessions.dataset.layout", "rmdir"),
     ("sessions.analysis.run", "rmdir"),
+    ("commands.cli.conform", "rmdir"),
 }
 """What else deletes, and why it may."""
 
