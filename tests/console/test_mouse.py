@@ -47,7 +47,7 @@ async def test_a_click_on_a_row_of_a_damaged_session_is_answered_with_why() -> N
     source = DamagedSource(failover(), at=80)
     async with console(source, "2") as driven:
         await click(driven, "#table", (10, 2))
-        await driven.press("5")
+        await driven.press("5", "pagedown")
         await click(driven, "#log", (10, 2))
         assert driven.app.is_running
         assert "is damaged" in driven.text()
