@@ -279,9 +279,11 @@ def _rehearsed(
         if plan or change.settings or change.add_brokers:
             unchanged = report_of(rehearsal, run(rehearsal, "before the change"), [], image_name)
             if image is not before:
+                del rehearsal  # one cluster at a time: a large one takes a gigabyte
                 rehearsal = Rehearsal(_spec(image, number), image)
             previewed = preview(rehearsal, plan, change.settings)
             image = complete(previewed.after).image
+            del rehearsal
             rehearsal = Rehearsal(_spec(image, number), image)
         runs = run(rehearsal, "rehearsing")
     except (CaseError, ConfigError) as error:

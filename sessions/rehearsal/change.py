@@ -147,8 +147,9 @@ def _assigned(topic: Topic, stay: Mapping[int, str | None], draw: Random) -> lis
 
 
 def preview(rehearsal: Rehearsal, plan: Plan, settings: Sequence[tuple[str, str]] = ()) -> Change:
-    """Set configurations and move replicas in a copy of the cluster, and return what happens.
+    """Set configurations and move replicas in the cluster itself, and return what happens.
 
+    It is of no use for cases afterwards.
     ``settings`` are named as :func:`by_hand.image_of` names them.
 
     Raises:
@@ -156,11 +157,11 @@ def preview(rehearsal: Rehearsal, plan: Plan, settings: Sequence[tuple[str, str]
             refuses a configuration.
         ConfigError: there is no such configuration of brokers, or its value is invalid.
     """
-    image, runner = rehearsal.image, rehearsal.runner.fork()
+    image, runner = rehearsal.image, rehearsal.runner
     _check(runner, plan)
     changed = with_settings(image, settings)
-    before = partitions_of(runner.cluster)
-    watch, begun_us = Watch(runner, Requirements(runner.cluster)), runner.now_us
+    before = rehearsal.settled
+    watch, begun_us = Watch(runner, rehearsal.requirements), runner.now_us
     steps = Steps(runner, watch.requirements)
     needs_restart = _configured(runner, settings)
     while settings and runner.now_us < begun_us + TAKES_EFFECT_US:

@@ -11,7 +11,7 @@ from emulator.cluster_image.image import ClusterImage
 from emulator.common.names import split
 from sessions.rehearsal.cases import Case
 from sessions.rehearsal.change import Change
-from sessions.rehearsal.outcome import Outcome, PartitionOutcome, Requirements
+from sessions.rehearsal.outcome import Outcome, PartitionOutcome
 from sessions.rehearsal.restart_order import restart_order
 from sessions.rehearsal.risks import (
     Broken,
@@ -92,7 +92,7 @@ def report_of(
 ) -> Report:
     """Judge the runs of a rehearsal; ``image_name`` is the file that its commands name."""
     image = rehearsal.image
-    requirements = Requirements(rehearsal.cluster)
+    requirements = rehearsal.requirements
     replicas = {
         f"{topic.name}-{partition.partition}": len(partition.replicas)
         for topic in image.topics

@@ -12,7 +12,7 @@ from emulator.inputs.statements import (
     StopBroker,
 )
 from emulator.scenario.runner import Runner
-from sessions.rehearsal.outcome import Requirements, partitions_of
+from sessions.rehearsal.outcome import partitions_of
 from sessions.rehearsal.restart_order import restart_order
 from sessions.rehearsal.runs import Rehearsal
 from sessions.rehearsal.watch import Watch
@@ -45,9 +45,9 @@ class Roll(Struct, frozen=True):
 
 
 def roll(rehearsal: Rehearsal) -> Roll:
-    """Restart each node of a copy of the cluster, one after another."""
-    runner = rehearsal.runner.fork()
-    watch = Watch(runner, Requirements(runner.cluster))
+    """Restart each node of the cluster itself, one after another, once all cases have been run."""
+    runner = rehearsal.runner
+    watch = Watch(runner, rehearsal.requirements)
     restarts = [_restarted(rehearsal, runner, node) for node in restart_order(rehearsal.image)]
     return Roll(restarts, watch.least, watch.finish())
 

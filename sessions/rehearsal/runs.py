@@ -25,7 +25,7 @@ from emulator.releases.config import BrokerConfig, resolve
 from emulator.restore.metadata_log import controller_ids
 from emulator.scenario.runner import Runner
 from sessions.rehearsal.cases import Case
-from sessions.rehearsal.outcome import Outcome, outcome_of, partitions_of
+from sessions.rehearsal.outcome import Outcome, Requirements, outcome_of, partitions_of
 
 SETTLES_US: Final = 5_000_000
 """How long a cluster that starts from an image runs before the cases begin."""
@@ -97,7 +97,8 @@ def trials_of(case: Case, mode: str | None) -> list[Trial]:
 class Rehearsal:
     """One cluster, ready to lose what the cases name.
 
-    ``settled`` is what its partitions are like before anything is lost.
+    ``settled`` is what its partitions are like before anything is lost, ``requirements`` what its
+    topics require then.
     """
 
     def __init__(self, spec: CreateCluster, image: ClusterImage) -> None:
@@ -107,6 +108,7 @@ class Rehearsal:
         self.controllers = controller_ids(image) if image.quorum is not None else {}
         self.runner.run_until(self.runner.now_us + SETTLES_US)
         self.settled = partitions_of(self.cluster)
+        self.requirements = Requirements(self.cluster)
         config = self._config()
         self.detected_us = _detected_us(config, in_kraft_mode=image.mode == "kraft")
         self.horizon_us = self.detected_us + config.replica_lag_time_max_us * 3 // 2 + MARGIN_US

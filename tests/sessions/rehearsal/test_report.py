@@ -49,9 +49,13 @@ IMAGE = complete(
 ).image
 
 
+def started() -> Rehearsal:
+    return Rehearsal(CreateCluster(version="3.9", mode="zk", image=IMAGE), IMAGE)
+
+
 @pytest.fixture(scope="module")
 def rehearsal() -> Rehearsal:
-    return Rehearsal(CreateCluster(version="3.9", mode="zk", image=IMAGE), IMAGE)
+    return started()
 
 
 def reported(rehearsal: Rehearsal, *chosen: cases.Case, **options: Any) -> Report:
@@ -106,14 +110,15 @@ def test_both_brokers_of_a_rack_take_a_partition_with_them(rehearsal: Rehearsal)
     }
 
 
-def test_a_rolling_restart_says_what_was_unwritable_and_for_how_long(rehearsal: Rehearsal) -> None:
+def test_a_rolling_restart_says_what_was_unwritable_and_for_how_long() -> None:
+    rehearsal = started()
     rolled = roll(rehearsal)
     assert [restart.node for restart in rolled.restarts] == [1, 3, 2]
     assert all(restart.caught_up for restart in rolled.restarts)
     assert {"alone-0", "strict-0"} <= rolled.unwritable.keys()
     assert "free-0" not in rolled.unwritable
     assert rolled.least_isr["free-0"] == 2
-    report = reported(rehearsal, roll=rolled)
+    report = reported(started(), roll=rolled)
     assert not report.safe
     assert as_plain(report)["roll"]["restarts"][0]["node"] == 1
 
