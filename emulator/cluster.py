@@ -55,6 +55,7 @@ from emulator.releases.config import (
     with_effect,
 )
 from emulator.releases.profiles import Profile
+from emulator.restore.access import grant
 from emulator.restore.groups import StoredGroup, stored_groups
 from emulator.restore.logs import committed_offsets, replicas_on_disk
 from emulator.restore.metadata_log import controller_ids, snapshot_of
@@ -643,6 +644,7 @@ class Restored:
         """The state of a cluster whose disks hold what the image says."""
         spec, image = self.spec, self.image
         static = with_effect(image.static_configs or {}, spec.version) | spec.config
+        check_authorizer(spec.config, spec.version, in_kraft_mode=image.mode == "kraft")
         resolve(spec.version, static)
         ids = [broker.id for broker in image.brokers]
         kraft = None
@@ -686,6 +688,7 @@ class Restored:
         settings.brokers = {
             broker.id: dict(broker.static_configs) for broker in brokers if broker.static_configs
         }
+        grant(settings, self.image)
 
 
 def _fresh(spec: CreateCluster) -> ClusterState:

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Final
 
-from emulator.cluster_image.image import AclEntry
+from emulator.cluster_image.image import AclEntry, ClusterImage
 from emulator.common.acls import ALLOW, DENY, LITERAL, OPERATIONS, PREFIXED, RESOURCE_TYPES, Acl
 from emulator.common.names import nearest_hint
+from emulator.releases.config import AUTHORIZER, AUTHORIZER_CLASS
 
 _PATTERNS: Final = {LITERAL: "LITERAL", PREFIXED: "PREFIXED"}
 _PERMISSIONS: Final = {DENY: "DENY", ALLOW: "ALLOW"}
@@ -50,6 +51,17 @@ def acls_of(entries: Iterable[AclEntry]) -> list[Acl]:
         )
         for entry in entries
     ]
+
+
+def authorizer_of(image: ClusterImage) -> dict[str, str]:
+    """Return the authorizer of an image's brokers, and its settings, by Kafka's names.
+
+    They stand in ``server.properties``, alike on all brokers of a cluster, or are given by hand.
+    """
+    configs = {**(image.static_configs or {}), **(image.configs or {})}
+    for broker in image.brokers:
+        configs = {**(broker.static_configs or {}), **configs}
+    return {name: configs[name] for name in (AUTHORIZER_CLASS, *AUTHORIZER) if name in configs}
 
 
 def in_words(entry: AclEntry) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from emulator.cluster_image.acls import authorizer_of
 from emulator.cluster_image.image import (
     NO_LEADER,
     NO_RACK,
@@ -31,7 +32,15 @@ from emulator.metadata_log.metadata_version import (
     name_of,
     supported_features,
 )
-from emulator.releases.config import is_kraft, profile_of, resolve, with_effect
+from emulator.releases.config import (
+    AUTHORIZER,
+    AUTHORIZER_CLASS,
+    authorizers,
+    is_kraft,
+    profile_of,
+    resolve,
+    with_effect,
+)
 from emulator.releases.profiles import DEFAULT_VERSION, PROFILES
 from emulator.releases.versions import RELEASES, has_no_zookeeper
 
@@ -85,7 +94,19 @@ def complete(image: ClusterImage) -> Completed:
     image = _brokers(image, assumed)
     image = _offsets_topic(image, assumed)
     image = _topics(image, assumed)
+    _note_authorizer(image, assumed)
     return Completed(_controllers(image, assumed), tuple(assumed))
+
+
+def _note_authorizer(image: ClusterImage, assumed: list[Assumption]) -> None:
+    configs = authorizer_of(image)
+    name = configs.get(AUTHORIZER_CLASS)
+    known = authorizers(image.release or "", in_kraft_mode=image.mode == "kraft")
+    unknown = sorted(AUTHORIZER - configs.keys())
+    if name and name not in known:
+        assumed.append(Assumption("authorizer", (), f"none, because {name} is not emulated"))
+    elif name and unknown:
+        assumed.append(Assumption(" and ".join(unknown), (), "not set"))
 
 
 # ---- release, mode, features

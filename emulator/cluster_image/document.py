@@ -1,7 +1,8 @@
 r"""The JSON document of a cluster image: versioned, deterministic, and readable in a diff.
 
-It is one JSON object. Every access control entry, broker, partition, group and committed offset has
-a line of its own, so that a line-based diff shows what changed; what is unknown is absent::
+It is one JSON object. Every access control entry, user, quota, broker, partition, group and
+committed offset has a line of its own, so that a line-based diff shows what changed; what is
+unknown is absent::
 
     {
         "format": "tidegauge cluster image",
@@ -37,7 +38,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from emulator.cluster_image.acls import acls_of, in_words
-from emulator.cluster_image.image import ClusterImage, Group, Partition, Topic
+from emulator.cluster_image.image import ClientQuota, ClusterImage, Group, Partition, Topic
 
 FORMAT: Final = "tidegauge cluster image"
 SCHEMA: Final = 1
@@ -53,7 +54,7 @@ class _Start(Struct):
     schema: int | None = None
 
 
-_LISTS: Final = ("acls", "brokers", "topics", "groups")
+_LISTS: Final = ("acls", "users", "quotas", "brokers", "topics", "groups")
 _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 _DECODER: Final = msgspec.json.Decoder(ClusterImage)
 _START: Final = msgspec.json.Decoder(_Start)
@@ -69,8 +70,8 @@ def parts(image: ClusterImage) -> Iterator[bytes]:
     image = ordered(image)
     head = {"format": FORMAT, "schema": SCHEMA} | _fields(image, _LISTS)
     yield _opened(head, b",\n")
-    yield from _array(b"acls", map(_line, image.acls))
-    yield from _array(b"brokers", map(_line, image.brokers))
+    for name in _LISTS[:4]:
+        yield from _array(name.encode(), map(_line, getattr(image, name)))
     yield from _array(b"topics", (_topic(topic) for topic in image.topics))
     yield from _array(b"groups", (_group(group) for group in image.groups))
     yield b"}\n"
@@ -113,6 +114,8 @@ def ordered(image: ClusterImage) -> ClusterImage:
         quorum=image.quorum
         and replace(image.quorum, controllers=_sorted(image.quorum.controllers, "id")),
         acls=tuple(sorted(image.acls, key=in_words)),
+        users=_sorted(image.users, "name"),
+        quotas=tuple(sorted(image.quotas, key=_entity)),
         brokers=_sorted(image.brokers, "id"),
         topics=tuple(
             topic
@@ -133,6 +136,10 @@ def ordered(image: ClusterImage) -> ClusterImage:
 
 def _sorted(items: Iterable[Any], name: str) -> tuple[Any, ...]:
     return tuple(sorted(items, key=lambda item: getattr(item, name)))
+
+
+def _entity(quota: ClientQuota) -> tuple[str, str, str]:
+    return quota.user, quota.client_id, quota.ip
 
 
 def _is_sorted(partitions: tuple[Partition, ...]) -> bool:

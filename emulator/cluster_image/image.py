@@ -21,6 +21,17 @@ NO_LEADER: Final = -1
 """The leader of a partition that has none."""
 NO_RACK: Final = ""
 """The rack of a broker without ``broker.rack``."""
+DEFAULT: Final = "<default>"
+"""The name of all users, client ids or addresses that have no quota of their own."""
+
+
+class Listener(Struct, frozen=True, omit_defaults=True):
+    """Where a broker tells its clients to connect; ``protocol`` is such as ``SASL_SSL``."""
+
+    name: str
+    host: str | None = None
+    port: int | None = None
+    protocol: str | None = None
 
 
 class Broker(Struct, frozen=True, omit_defaults=True):
@@ -29,8 +40,9 @@ class Broker(Struct, frozen=True, omit_defaults=True):
     ``up``: whether its process runs, as far as the cluster knows: its session has not expired.
     ``fenced`` and ``in_controlled_shutdown`` are those of its registration in KRaft mode.
     ``epoch`` is the broker epoch: an offset of the metadata log, or the czxid of its znode.
-    ``host`` and ``port`` are those of its first listener. ``log_dirs`` are paths, in the order in
-    which the broker reported them; ``directories`` are their ids in KRaft mode (KIP-858).
+    ``host`` and ``port`` are those of its first listener; ``listeners`` has all that it advertises,
+    in its order. ``log_dirs`` are paths, in the order in which the broker reported them;
+    ``directories`` are their ids in KRaft mode (KIP-858).
     ``configs`` were set dynamically, ``static_configs`` in ``server.properties``; both are this
     broker's own.
     """
@@ -44,6 +56,7 @@ class Broker(Struct, frozen=True, omit_defaults=True):
     incarnation_id: str | None = None
     host: str | None = None
     port: int | None = None
+    listeners: tuple[Listener, ...] | None = None
     log_dirs: tuple[str, ...] | None = None
     directories: tuple[str, ...] | None = None
     configs: dict[str, str] | None = None
@@ -205,6 +218,29 @@ class AclEntry(Struct, frozen=True, omit_defaults=True):
     host: str = "*"
 
 
+class ScramUser(Struct, frozen=True, omit_defaults=True):
+    """A user who can authenticate by SCRAM: the iterations of the credential, by mechanism.
+
+    Salts and keys are secrets, and no part of an image.
+    """
+
+    name: str
+    iterations: dict[str, int] = {}
+
+
+class ClientQuota(Struct, frozen=True, omit_defaults=True):
+    """The quotas of a user, a client id, both together, or an address; the others are empty.
+
+    :data:`DEFAULT` stands for all who have none of their own. ``values`` are by Kafka's names:
+    bytes a second, percent of a thread's time, changes or connections a second.
+    """
+
+    user: str = ""
+    client_id: str = ""
+    ip: str = ""
+    values: dict[str, float] = {}
+
+
 class ClusterImage(Struct, frozen=True, omit_defaults=True):
     """A cluster: what is known of it at one moment.
 
@@ -212,7 +248,7 @@ class ClusterImage(Struct, frozen=True, omit_defaults=True):
     dynamically for all brokers, ``static_configs`` stand in every broker's ``server.properties``.
     ``features`` are finalized levels. ``next_producer_id`` is the first id that no broker has been
     given. ``acls`` matter where brokers have an authorizer. Everything is sorted: brokers by id,
-    topics and groups by name.
+    topics, groups and users by name.
     """
 
     release: str | None = None
@@ -225,6 +261,8 @@ class ClusterImage(Struct, frozen=True, omit_defaults=True):
     static_configs: dict[str, str] | None = None
     next_producer_id: int | None = None
     acls: tuple[AclEntry, ...] = ()
+    users: tuple[ScramUser, ...] = ()
+    quotas: tuple[ClientQuota, ...] = ()
     brokers: tuple[Broker, ...] = ()
     topics: tuple[Topic, ...] = ()
     groups: tuple[Group, ...] = ()

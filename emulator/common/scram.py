@@ -13,6 +13,8 @@ from msgspec import Struct
 
 MECHANISMS: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 """The mechanisms and their hash functions."""
+BY_NUMBER: Final = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
+"""The mechanisms by their number on the wire (``ScramMechanism``)."""
 ITERATIONS_MIN: Final = 4_096
 """The fewest iterations of a credential, and those of one that is made of a password."""
 _NO_BINDING: Final = ("biws", "eSws")
@@ -24,7 +26,10 @@ class ScramError(Exception):
 
 
 class Credential(Struct, frozen=True, array_like=True):
-    """What a broker knows of a user's password."""
+    """What a broker knows of a user's password.
+
+    Without keys (:func:`unknown`), nobody can prove to know the password.
+    """
 
     salt: bytes
     iterations: int
@@ -41,11 +46,18 @@ class Exchange(Struct, frozen=True, array_like=True):
     credential: Credential
 
 
-def credential_of(mechanism: str, password: str, name: str) -> Credential:
+def unknown(iterations: int) -> Credential:
+    """Return a credential of which only the iterations are known."""
+    return Credential(b"", iterations, b"", b"")
+
+
+def credential_of(
+    mechanism: str, password: str, name: str, iterations: int = ITERATIONS_MIN
+) -> Credential:
     """Return the credential of a password; the salt follows from the user's ``name``."""
     salt = sha256(f"salt of {name}".encode()).digest()
-    salted = pbkdf2_hmac(MECHANISMS[mechanism], password.encode(), salt, ITERATIONS_MIN)
-    return credential_of_salted(mechanism, salted, salt, ITERATIONS_MIN)
+    salted = pbkdf2_hmac(MECHANISMS[mechanism], password.encode(), salt, iterations)
+    return credential_of_salted(mechanism, salted, salt, iterations)
 
 
 def credential_of_salted(mechanism: str, salted: bytes, salt: bytes, iterations: int) -> Credential:

@@ -42,10 +42,11 @@ COARSER: Final = {
 """Names of the same value in coarser units, finest first: a finer one takes precedence."""
 AUTHORIZER: Final = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
 """Names that an authorizer takes, and that brokers do not describe."""
+AUTHORIZER_CLASS: Final = "authorizer.class.name"
 STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 ACL_AUTHORIZER: Final = "kafka.security.authorizer.AclAuthorizer"
 SIMPLE_ACL_AUTHORIZER: Final = "kafka.security.auth.SimpleAclAuthorizer"
-SECURITY: Final = frozenset({"sasl.enabled.mechanisms", "authorizer.class.name", *AUTHORIZER})
+SECURITY: Final = frozenset({"sasl.enabled.mechanisms", AUTHORIZER_CLASS, *AUTHORIZER})
 """Names that have an effect on clients that authenticate."""
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 _BY_TOPIC_NAME: Final = {
@@ -74,6 +75,15 @@ class Quota(Struct, array_like=True):
     values: dict[str, float] = field(default_factory=dict)
 
 
+class Endpoint(Struct, array_like=True, frozen=True):
+    """A listener as a broker registers it."""
+
+    name: str
+    host: str
+    port: int
+    protocol: str
+
+
 class Settings(Struct, array_like=True):
     """The configuration of a cluster, as plain data. Overrides are by Kafka's names.
 
@@ -85,7 +95,9 @@ class Settings(Struct, array_like=True):
     ``listeners`` has, by broker and listener name, where the broker listens, and the address that
     clients are told (host and port each), ``protocols`` the security protocol of each listener.
     ``users`` are the users of the brokers' files with their passwords, ``scram`` the credentials
-    that were altered since, by user and mechanism. ``quotas`` are those of clients.
+    that were altered since or are an image's, by user and mechanism. ``quotas`` are those of
+    clients. ``endpoints`` are the listeners that an image's brokers register; the others have one,
+    PLAINTEXT, at port 9092 and their id.
     """
 
     version: str
@@ -101,6 +113,7 @@ class Settings(Struct, array_like=True):
     users: dict[str, str] = field(default_factory=dict)
     scram: dict[str, dict[str, Credential]] = field(default_factory=dict)
     quotas: list[Quota] = field(default_factory=list)
+    endpoints: dict[int, list[Endpoint]] = field(default_factory=dict)
 
     def of_broker(self, broker: int) -> dict[str, str]:
         """The values of a broker that override its release's; names without effect are left out."""
@@ -403,22 +416,27 @@ def without_effect(names: Iterable[str], version: str) -> dict[str, str]:
     }
 
 
+def authorizers(version: str, *, in_kraft_mode: bool) -> list[str]:
+    """Return the classes of authorizers that a release has in a mode."""
+    if in_kraft_mode:
+        return [STANDARD_AUTHORIZER]
+    profile = profile_of(version)
+    by_feature = {"acl_authorizer": ACL_AUTHORIZER, "simple_acl_authorizer": SIMPLE_ACL_AUTHORIZER}
+    return [authorizer for feature, authorizer in by_feature.items() if profile.has(feature)]
+
+
 def check_authorizer(config: Mapping[str, str], version: str, *, in_kraft_mode: bool) -> None:
     """Check that a cluster's brokers have the authorizer that they are configured with.
 
     Raises:
         ConfigError: there is no such class in the release, or not in this mode.
     """
-    name = config.get("authorizer.class.name", "").strip()
-    profile = profile_of(version)
-    by_feature = {"acl_authorizer": ACL_AUTHORIZER, "simple_acl_authorizer": SIMPLE_ACL_AUTHORIZER}
-    known = [authorizer for feature, authorizer in by_feature.items() if profile.has(feature)]
-    if in_kraft_mode:
-        known = [STANDARD_AUTHORIZER]
+    name = config.get(AUTHORIZER_CLASS, "").strip()
+    known = authorizers(version, in_kraft_mode=in_kraft_mode)
     if name and name not in known:
         mode = "without ZooKeeper" if in_kraft_mode else "with ZooKeeper"
         choice = " or ".join(known) or "unknown"
-        raise ConfigError(f"authorizer.class.name of {version} {mode} is {choice}, not {name!r}.")
+        raise ConfigError(f"{AUTHORIZER_CLASS} of {version} {mode} is {choice}, not {name!r}.")
 
 
 def _other(name: str, profile: Profile) -> BrokerConfigKey | None:

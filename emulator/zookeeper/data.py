@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from emulator.common.names import random_uuid, split
+from emulator.releases.config import Endpoint
 from emulator.releases.profiles import Profile
 
 # ---- paths
@@ -206,6 +207,9 @@ def controller_epoch_in(data: str | None) -> int | None:
 # ---- /brokers/ids/N and /cluster/id
 
 
+PLAINTEXT: Final = "PLAINTEXT"
+
+
 class _BrokerJson(Struct):
     version: Annotated[int, Meta(ge=1, le=INT_MAX)]
     host: str | None = None
@@ -217,24 +221,32 @@ _broker = _reader(_BrokerJson)
 
 
 def broker_json(
-    profile: Profile, broker: int, host: str, rack: str | None, timestamp_ms: int
+    profile: Profile,
+    broker: int,
+    host: str,
+    rack: str | None,
+    timestamp_ms: int,
+    endpoints: Sequence[Endpoint] = (),
 ) -> str:
     """The content of /brokers/ids/N (``BrokerIdZNode``).
 
     Kafka puts the fields in a Scala map, so their order is that of the map's class: an immutable
     ``HashMap`` up to 0.10.0, then a mutable one, whose order is another from Scala 2.13 on.
     """
-    port = 9092 + broker
+    endpoints = endpoints or [Endpoint(PLAINTEXT, host, 9092 + broker, PLAINTEXT)]
+    plain = next((endpoint for endpoint in endpoints if endpoint.protocol == PLAINTEXT), None)
     version = 1
     fields: dict[str, object] = {
         "jmx_port": -1,
         "timestamp": str(timestamp_ms),
-        "host": host,
-        "port": port,
+        "host": plain.host if plain else None,
+        "port": plain.port if plain else -1,
     }
     if profile.has("broker_endpoints"):
         version = 2
-        fields["endpoints"] = [f"PLAINTEXT://{host}:{port}"]
+        fields["endpoints"] = [
+            f"{endpoint.name}://{endpoint.host}:{endpoint.port}" for endpoint in endpoints
+        ]
     if profile.has("broker_rack"):
         version = 3
         if rack is not None:
@@ -242,7 +254,9 @@ def broker_json(
     order: tuple[str, ...] = _IMMUTABLE_MAP_ORDER
     if profile.has("listener_protocol_map"):
         version = 4
-        fields["listener_security_protocol_map"] = {"PLAINTEXT": "PLAINTEXT"}
+        fields["listener_security_protocol_map"] = {
+            endpoint.name: endpoint.protocol for endpoint in endpoints
+        }
         in_scala_2_13 = profile.has("registrations_by_scala_2_13")
         order = _SCALA_2_13_MAP_ORDER if in_scala_2_13 else _MUTABLE_MAP_ORDER
     if profile.has("finalized_features"):

@@ -15,6 +15,7 @@ from sessions.text import clean
 
 PROPERTIES_BYTES_MAX: Final = 1 << 20
 PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+"""Security protocols, in the order of their numbers on the wire (``SecurityProtocol``)."""
 MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _LINE: Final = re.compile(r"\s*((?:\\.|[^\s:=\\])+)\s*[:=\s]?\s*(.*)")
 _ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")

@@ -9,13 +9,8 @@ from emulator.cluster_image.image import ClusterImage
 from sessions.own_cluster.merging import KEYS, Path, is_same, keyed, subject, told
 from sessions.text import plural
 
-_NOUNS = {"partitions": "partition", "brokers": "broker", "controllers": "controller"} | {
-    "topics": "topic",
-    "groups": "group",
-    "members": "member",
-    "offsets": "offset",
-    "logs": "log",
-}
+_PARTS = {"offsets": "offset", "logs": "log"}
+"""Items that are named by what they are a part of."""
 
 
 def compare(before: ClusterImage, after: ClusterImage) -> list[str]:
@@ -62,11 +57,7 @@ def _item(name: str, path: Path) -> str:
             return f"access control entry {' '.join(entry)}"
         case _:
             owner = subject((*path, "-")).removeprefix("- of ")
-            return (
-                owner
-                if name in ("brokers", "controllers", "topics", "groups", "members")
-                else (f"{_NOUNS[name]} of {owner}")
-            )
+            return f"{_PARTS[name]} of {owner}" if name in _PARTS else owner
 
 
 def _size(item: Struct) -> str:

@@ -24,11 +24,14 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
     "brokers": ("id",),
     "controllers": ("id",),
     "groups": ("id",),
+    "listeners": ("name",),
     "logs": ("broker", "future"),
     "members": ("id",),
     "offsets": ("topic", "partition"),
     "partitions": ("partition",),
+    "quotas": ("user", "client_id", "ip"),
     "topics": ("name",),
+    "users": ("name",),
 }
 """What identifies the items of a list."""
 _UNORDERED: Final = frozenset({"isr", "elr", "last_known_elr", "adding", "removing"})
@@ -37,6 +40,7 @@ _MOVING: Final = frozenset({"offset", "log_end", "high_watermark", "size", "lag"
 _SUBJECTS: Final = {"brokers": "broker", "controllers": "controller", "topics": "topic"} | {
     "groups": "group",
     "members": "member",
+    "users": "user",
 }
 
 
@@ -171,8 +175,8 @@ def subject(path: Path) -> str:
     """Return what a path leads to: ``leader of t-0``, ``rack of broker 3``."""
     *place, last = path
     name = str(last).replace("_", " ").replace("isr", "ISR").replace("elr", "ELR")
-    if place and place[-1] in ("configs", "static_configs", "features"):
-        name = str(last)
+    if place and place[-1] in ("configs", "static_configs", "features", "values", "iterations"):
+        name = f"{last} iterations" if place[-1] == "iterations" else str(last)
         place.pop()
     owner = _owner(tuple(place))
     return f"{name} of {owner}" if owner else name
@@ -184,6 +188,11 @@ def _owner(path: Path) -> str:
             return f"{topic}-{number}"
         case ("topics", topic, "partitions", number, "logs", (broker, *_)):
             return f"{topic}-{number} on broker {broker}"
+        case ("brokers", broker, "listeners", listener):
+            return f"listener {listener} of broker {broker}"
+        case ("quotas", tuple(entity)):
+            kinds = zip(("user", "client id", "address"), entity, strict=True)
+            return "quotas of " + ", ".join(f"{kind} {part}" for kind, part in kinds if part)
         case ("groups", group, "offsets", (topic, number)):
             return f"group {group} in {topic}-{number}"
         case (*_, container, key) if container in _SUBJECTS:

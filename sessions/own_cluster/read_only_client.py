@@ -35,6 +35,8 @@ READ_REQUESTS: Final = {
     35: "DescribeLogDirs",
     36: "SaslAuthenticate",
     46: "ListPartitionReassignments",
+    48: "DescribeClientQuotas",
+    50: "DescribeUserScramCredentials",
     55: "DescribeQuorum",
     60: "DescribeCluster",
     75: "DescribeTopicPartitions",

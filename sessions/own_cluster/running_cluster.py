@@ -11,6 +11,7 @@ from emulator.cluster_image.image import (
     NO_LEADER,
     NO_RACK,
     Broker,
+    ClientQuota,
     ClusterImage,
     CommittedOffset,
     Controller,
@@ -19,17 +20,25 @@ from emulator.cluster_image.image import (
     Partition,
     Quorum,
     ReplicaLog,
+    ScramUser,
     Topic,
     ZooKeeperController,
 )
+from emulator.common.errors import ERROR_NAMES
+from emulator.common.scram import BY_NUMBER
 from emulator.metadata_log.metadata_version import LEVELS, METADATA_VERSION, name_of
 from emulator.releases.versions import RELEASES
+from emulator.wire.messages import security as wire
+from emulator.wire.types import Message
 from emulator.wire.versions import versions_of
-from sessions.own_cluster.read_only_client import ReadOnlyClient, reason_of
+from sessions.own_cluster.access import entity_of, listeners_of
+from sessions.own_cluster.read_only_client import NoAnswerError, ReadOnlyClient, reason_of
 from sessions.own_cluster.reading import Authority, Reading, SourceError
 from sessions.text import clean
 
 NAME: Final = "a running cluster"
+_DESCRIBE_CLIENT_QUOTAS: Final = 48
+_DESCRIBE_USER_SCRAM_CREDENTIALS: Final = 50
 _DESCRIBE_QUORUM: Final = 55
 _DESCRIBE_CLUSTER: Final = 60
 _WITH_FENCED_BROKERS: Final = 2
@@ -45,6 +54,8 @@ Value = TypeVar("Value")
 Answer = dict[str, Any]
 Names = dict[str, dict[int, Partition]]
 Sizes = dict[tuple[str, int], list[ReplicaLog]]
+Directories = dict[int, tuple[str, ...]]
+"""The paths of each broker's log directories."""
 
 
 def read_running_cluster(address: str, properties: dict[str, str]) -> Reading:
@@ -69,6 +80,7 @@ class Reader:
     def __init__(self, client: ReadOnlyClient) -> None:
         """Ask through ``client``."""
         self.apis = {key: last for key, (_, last) in client.versions.items()}
+        self.connection = client
         self.client = client.admin
         self.failure = client.failure
         self.notes: list[str] = []
@@ -77,7 +89,7 @@ class Reader:
         """Return the answer, or the default with a note if there is none."""
         try:
             return question()
-        except self.failure as error:
+        except (self.failure, NoAnswerError) as error:
             self.notes.append(f"{what} left out: {reason_of(error)}")
             return default
 
@@ -100,7 +112,7 @@ class Reader:
         partitions = {topic["name"]: _partitions(topic) for topic in topics}
         self.ask("ELRs", lambda: self._add_elrs(partitions, apis), None)
         self.ask("reassignments", lambda: self._add_reassignments(partitions), None)
-        sizes = self.ask("sizes of logs", self._sizes, Sizes())
+        sizes, directories = self.ask("sizes of logs", self._sizes, (Sizes(), Directories()))
         self.ask("offsets", lambda: self._add_offsets(partitions), None)
         release, features = self.identity()
         no_configs: dict[str, dict[str, str]] = {}
@@ -118,7 +130,9 @@ class Reader:
             else ZooKeeperController(cluster.get("controller_id", NO_LEADER)),
             features=features,
             configs=configs.get("all"),
-            brokers=tuple(_brokers(cluster, partitions, sizes, configs)),
+            users=self.ask("SCRAM users", self._users, ()),
+            quotas=self.ask("quotas", self._quotas, ()),
+            brokers=tuple(_brokers(cluster, partitions, directories, configs)),
             topics=tuple(
                 Topic(
                     topic["name"],
@@ -217,9 +231,54 @@ class Reader:
                 known, log_start=starts[place].offset, log_end=end, high_watermark=end
             )
 
-    def _sizes(self) -> Sizes:
+    def _users(self) -> tuple[ScramUser, ...]:
+        """Users with the iterations of their SCRAM credentials (2.7+): nobody is told the keys."""
+        request = wire.DescribeUserScramCredentialsRequest(None)
+        answer = self._answer(_DESCRIBE_USER_SCRAM_CREDENTIALS, request)
+        return tuple(
+            ScramUser(
+                user.user,
+                {
+                    BY_NUMBER[credential.mechanism]: credential.iterations
+                    for credential in user.credential_infos
+                    if credential.mechanism in BY_NUMBER
+                },
+            )
+            for user in (answer.results if answer else ())
+        )
+
+    def _quotas(self) -> tuple[ClientQuota, ...]:
+        """The quotas of all entities (2.6+)."""
+        answer = self._answer(_DESCRIBE_CLIENT_QUOTAS, wire.DescribeClientQuotasRequest())
+        return tuple(
+            ClientQuota(
+                *entity_of((part.entity_type, part.entity_name) for part in entry.entity),
+                {value.key: value.value for value in entry.values},
+            )
+            for entry in (answer.entries or () if answer else ())
+        )
+
+    def _answer(self, key: int, request: Message) -> Any:  # noqa: ANN401 - a message of any API
+        """What any broker answers; None if the cluster is too old to know the API.
+
+        Raises:
+            NoAnswerError: it refuses.
+        """
+        connection = self.connection
+        if connection.version_of(key) is None:
+            return None
+        answer = connection.decode(key, connection.ask(connection.brokers()[0], key, request))
+        if answer.error_code:
+            raise NoAnswerError(ERROR_NAMES.get(answer.error_code, str(answer.error_code)))
+        return answer
+
+    def _sizes(self) -> tuple[Sizes, Directories]:
         sizes: Sizes = {}
+        directories: Directories = {}
         for answer in self.client.describe_log_dirs():
+            directories[answer["broker"]] = tuple(
+                sorted(directory["log_dir"] for directory in answer["log_dirs"])
+            )
             for directory in answer["log_dirs"]:
                 for topic in directory.get("topics") or ():
                     for partition in topic["partitions"]:
@@ -232,7 +291,7 @@ class Reader:
                         )
                         place = topic["name"], partition["partition_index"]
                         sizes.setdefault(place, []).append(log)
-        return sizes
+        return sizes, directories
 
     def configs(self, brokers: Iterable[int], topics: Iterable[str]) -> dict[str, dict[str, str]]:
         """Return configurations by ``topic:NAME``, ``broker:ID``, ``static:ID``, and ``all``."""
@@ -337,13 +396,9 @@ def _partitions(topic: dict[str, Any]) -> dict[int, Partition]:
 def _brokers(
     cluster: dict[str, Any],
     partitions: Names,
-    sizes: Sizes,
+    directories: Directories,
     configs: dict[str, dict[str, str]],
 ) -> Iterator[Broker]:
-    directories: dict[int, dict[str, None]] = {}
-    for logs in sizes.values():
-        for log in logs:
-            directories.setdefault(log.broker, {})[log.log_dir or ""] = None
     alive = set()
     for broker in cluster["brokers"]:
         number = broker["broker_id"]
@@ -356,7 +411,8 @@ def _brokers(
             fenced=fenced,
             host=broker.get("host"),
             port=broker.get("port"),
-            log_dirs=tuple(sorted(directories.get(number, ()))) or None,
+            listeners=listeners_of(configs.get(f"static:{number}", {})),
+            log_dirs=directories.get(number) or None,
             configs=configs.get(f"broker:{number}"),
             static_configs=configs.get(f"static:{number}"),
         )

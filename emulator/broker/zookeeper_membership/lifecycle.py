@@ -192,6 +192,7 @@ class Lifecycle:
                 settings.hosts.get(context.id, f"broker-{context.id}"),
                 settings.racks.get(context.id),
                 context.timestamp_ms,
+                settings.endpoints.get(context.id, ()),
             )
             if self.profile.has("broker_registration_multi"):
                 # The response to setData holds the Stat, and so the czxid: the broker's epoch.

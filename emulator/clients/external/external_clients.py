@@ -49,6 +49,7 @@ from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.injection import is_selected
 from emulator.clients.external.refusals import refusal
 from emulator.clients.external_state import Connection, Injection
+from emulator.common import scram
 from emulator.common.acls import ALTER, ALTER_CONFIGS, DESCRIBE, DESCRIBE_CONFIGS
 from emulator.common.errors import ERROR_NAMES
 from emulator.events import CLIENTS
@@ -233,6 +234,13 @@ class ExternalClients:
         """Set the advertised listeners of brokers, which their configurations have, and users."""
         self._settings.protocols[advertised.name] = advertised.protocol
         self._settings.users.update(advertised.users)
+        for user, password in advertised.users.items():
+            own = self._settings.scram.get(user, {})
+            for mechanism, known in own.items():
+                if not known.stored_key:  # it is an image's, and the password was not known
+                    own[mechanism] = scram.credential_of(
+                        mechanism, password, user, known.iterations
+                    )
         for broker, address in advertised.listeners.items():
             listeners = self._settings.listeners.setdefault(broker, {})
             listeners[advertised.name] = (advertised.bound.get(broker, address), address)

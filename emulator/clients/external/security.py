@@ -19,8 +19,6 @@ from emulator.wire.messages import security as wire
 from emulator.wire.types import Message
 
 NO_AUTHORIZER: Final = "No Authorizer is configured on the broker"
-MECHANISMS: Final = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
-"""The mechanisms by their number on the wire (``ScramMechanism``)."""
 ITERATIONS_MAX: Final = 16_384
 OF_USERS: Final = (
     *("producer_byte_rate", "consumer_byte_rate", "request_percentage"),
@@ -150,7 +148,7 @@ class ScramCredentials:
             wire.CredentialInfo(
                 number, altered[name].iterations if name in altered else scram.ITERATIONS_MIN
             )
-            for number, name in MECHANISMS.items()
+            for number, name in scram.BY_NUMBER.items()
             if name in altered or has_password
         ]
 
@@ -210,10 +208,10 @@ class ScramCredentials:
         credentials = self.settings.scram
         for deleted in request.deletions:
             if deleted.name not in refused:
-                self._own(deleted.name).pop(MECHANISMS[deleted.mechanism], None)
+                self._own(deleted.name).pop(scram.BY_NUMBER[deleted.mechanism], None)
         for upsertion in request.upsertions:
             if upsertion.name not in refused:
-                mechanism = MECHANISMS[upsertion.mechanism]
+                mechanism = scram.BY_NUMBER[upsertion.mechanism]
                 self._own(upsertion.name)[mechanism] = scram.credential_of_salted(
                     mechanism, upsertion.salted_password, upsertion.salt, upsertion.iterations
                 )
@@ -236,7 +234,7 @@ def _wrong_name(
     """The error of a credential by its user and mechanism, and why; None if there is none."""
     if not name:
         return "UNACCEPTABLE_CREDENTIAL", "Username must not be empty"
-    if mechanism not in MECHANISMS:
+    if mechanism not in scram.BY_NUMBER:
         return "UNSUPPORTED_SASL_MECHANISM", "Unknown SCRAM mechanism"
     if names.count((name, mechanism)) > 1:
         reason = "A user credential cannot be altered twice in the same request"

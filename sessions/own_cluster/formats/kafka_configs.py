@@ -1,4 +1,4 @@
-"""What ``kafka-configs --describe`` prints of topics and brokers, with and without ``--all``.
+"""What ``kafka-configs --describe`` prints, with and without ``--all``.
 
 ::
 
@@ -6,9 +6,12 @@
       min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:min.insync.replicas=2}
     Default configs for brokers in the cluster are:
     Configs for topic 'orders' are min.insync.replicas=2,retention.ms=1
+    Quota configs for user-principal 'alice', the default client-id are producer_byte_rate=1024.0
+    SCRAM credential configs for user-principal 'alice' are SCRAM-SHA-256=iterations=8192
 
-The last line is that of tools up to 2.x that asked ZooKeeper. The first synonym says where a value
-comes from: only values that were set for the topic, for the broker or for all brokers are taken,
+The line of ``'orders'`` is that of tools up to 2.x that asked ZooKeeper; they print salts and keys
+of users, which are left out. The first synonym says where a value comes from: only values that were
+set for the topic, for the broker or for all brokers are taken,
 and of brokers those in ``server.properties`` too. Source: ``ConfigCommand`` of 1.1 to 4.1.
 """
 
@@ -17,7 +20,8 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from emulator.cluster_image.image import Broker, ClusterImage, Group, Topic
+from emulator.cluster_image.image import Broker, ClientQuota, ClusterImage, Group, ScramUser, Topic
+from sessions.own_cluster.access import entity_of, listeners_of, quota_values, scram_user
 from sessions.own_cluster.content import Content
 from sessions.own_cluster.reading import Authority, FormatError, Reading
 from sessions.text import clean, plural
@@ -30,6 +34,17 @@ _HEAD: Final = re.compile(
     re.IGNORECASE,
 )
 _LINE: Final = re.compile(r"\s+([\w.-]+)=(.*?)(?: sensitive=(true|false))?(?: synonyms=\{(.*)\})?$")
+_OF_CLIENTS: Final = re.compile(
+    r"(?:(?:SCRAM credential|Quota) )?configs for "
+    r"((?:the |default )*(?:user-principal|client-id|ip)\b.*?) are (.*)$",
+    re.IGNORECASE,
+)
+_ENTITY: Final = re.compile(r"(user-principal|client-id|ip)(?: '(.*?)'(?=, |$))?")
+_KINDS: Final = {"user-principal": "user"}
+_CREDENTIAL: Final = re.compile(
+    r"\b(SCRAM-SHA-\d+)=(?:salt=[^,]*,stored_key=[^,]*,server_key=[^,]*,)?(iterations=\d+)"
+)
+_QUOTA: Final = re.compile(r"\b([a-z]+(?:_[a-z]+)+)=([\d.E+-]+)")
 _STATIC: Final = "STATIC_BROKER_CONFIG"
 _ALL_BROKERS: Final = "DYNAMIC_DEFAULT_BROKER_CONFIG"
 _OWN: Final = {
@@ -45,13 +60,15 @@ class _Found(Struct):
     brokers: dict[int, dict[str, str]] = field(default_factory=dict)
     static: dict[int, dict[str, str]] = field(default_factory=dict)
     groups: dict[str, dict[str, str]] = field(default_factory=dict)
+    users: list[ScramUser] = field(default_factory=list)
+    quotas: list[ClientQuota] = field(default_factory=list)
     default: dict[str, str] | None = None
     hidden: int = 0
 
 
 def recognizes(head: str) -> bool:
     """Whether a text has a heading of this tool."""
-    return any(_HEAD.match(line) for line in head.splitlines())
+    return any(_HEAD.match(line) or _OF_CLIENTS.match(line) for line in head.splitlines())
 
 
 def read(content: Content) -> Reading:
@@ -64,7 +81,9 @@ def read(content: Content) -> Reading:
     kind, owner = "", ""
     for number, line in enumerate(content.lines(), 1):
         head = _HEAD.match(line)
-        if head is not None:
+        if (of_clients := _OF_CLIENTS.match(line)) is not None:
+            _take_client(configs, *of_clients.groups())
+        elif head is not None:
             kind, owner = head[1].lower(), head[2] or ""
             values = _values_of(configs, kind, owner, number)
             for part in (head[3] or "").split(","):
@@ -95,7 +114,17 @@ def _values_of(configs: _Found, kind: str, owner: str, number: int) -> dict[str,
             configs.default = configs.default if configs.default is not None else {}
             return configs.default
         case _:
-            return {}  # quotas of clients, and other things that replication does not know
+            return {}  # metrics of clients, and other things that replication does not know
+
+
+def _take_client(configs: _Found, entity: str, values: str) -> None:
+    """The credentials and quotas of a user, client id or address."""
+    parts = [(_KINDS.get(part[1], part[1]), part[2]) for part in _ENTITY.finditer(entity)]
+    names = entity_of(parts)
+    user = scram_user(names[0], dict(_CREDENTIAL.findall(values)))
+    quota = ClientQuota(*names, quota_values(dict(_QUOTA.findall(values))))
+    configs.users += [user] if user.iterations else []
+    configs.quotas += [quota] if quota.values else []
 
 
 def _take(configs: _Found, kind: str, owner: str, line: str, number: int) -> None:
@@ -120,8 +149,15 @@ def _take(configs: _Found, kind: str, owner: str, line: str, number: int) -> Non
 def _image(configs: _Found) -> ClusterImage:
     return ClusterImage(
         configs=configs.default,
+        users=tuple(configs.users),
+        quotas=tuple(configs.quotas),
         brokers=tuple(
-            Broker(broker, configs=values, static_configs=configs.static.get(broker))
+            Broker(
+                broker,
+                listeners=listeners_of(configs.static.get(broker, {})),
+                configs=values,
+                static_configs=configs.static.get(broker),
+            )
             for broker, values in configs.brokers.items()
         ),
         topics=tuple(Topic(name, configs=values) for name, values in configs.topics.items()),

@@ -7,6 +7,7 @@ newest complete snapshot is read, and what follows it in the logs.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,14 +17,18 @@ from msgspec.structs import replace
 from emulator.cluster_image.acls import entries_of
 from emulator.cluster_image.image import (
     Broker,
+    ClientQuota,
     ClusterImage,
     Controller,
     Group,
+    Listener,
     Partition,
     Quorum,
+    ScramUser,
     Topic,
 )
 from emulator.common.acls import Acl
+from emulator.common.scram import BY_NUMBER
 from emulator.metadata_log.changes import TopicImage
 from emulator.metadata_log.image import MetadataImage, config_key
 from emulator.metadata_log.metadata_version import (
@@ -57,6 +62,7 @@ from emulator.wire.metadata.translation import translate, uuid_text
 from emulator.wire.records.record_batch import HEADER_BYTES, MAGIC
 from emulator.wire.types import NO_UUID, Message
 from sessions.decoding import DecodingError, decode_json
+from sessions.own_cluster.access import PROTOCOLS, Entity, entity_of
 from sessions.own_cluster.content import Content, open_content
 from sessions.own_cluster.places import END, LAST_MS, NOWHERE, US_PER_MS, Place, time_text
 from sessions.own_cluster.reading import Authority, FormatError, Reading, SourceError
@@ -296,7 +302,7 @@ class Metadata:
 class _Extra(Struct):
     """What records say and the metadata image has no place for."""
 
-    endpoints: dict[int, tuple[str, int]] = field(default_factory=dict)
+    listeners: dict[int, tuple[Listener, ...]] = field(default_factory=dict)
     directories: dict[int, tuple[str, ...]] = field(default_factory=dict)
     highest_levels: dict[int, int] = field(default_factory=dict)
     controllers: dict[int, tuple[str, int]] = field(default_factory=dict)
@@ -307,6 +313,8 @@ class _Extra(Struct):
     assigned: dict[tuple[bytes, int], tuple[bytes, ...]] = field(default_factory=dict)
     group_configs: dict[str, dict[str, str]] = field(default_factory=dict)
     acls: dict[bytes, Acl] = field(default_factory=dict)
+    users: dict[str, dict[str, int]] = field(default_factory=dict)
+    quotas: dict[Entity, dict[str, float]] = field(default_factory=dict)
 
     def add(self, record: Message) -> None:
         collect = _COLLECTORS.get(type(record))
@@ -319,7 +327,10 @@ class _Extra(Struct):
 
     def register_broker(self, record: wire.RegisterBrokerRecord) -> None:
         broker = record.broker_id
-        self.endpoints.update(_first_endpoint(broker, record.end_points))
+        self.listeners[broker] = tuple(
+            Listener(own.name, own.host, own.port, PROTOCOLS.get(own.security_protocol))
+            for own in record.end_points
+        )
         self.directories[broker] = tuple(map(uuid_text, record.log_dirs))
         for feature in record.features:
             if feature.name == METADATA_VERSION:
@@ -358,6 +369,22 @@ class _Extra(Struct):
     def remove_acl(self, record: wire.RemoveAccessControlEntryRecord) -> None:
         self.acls.pop(record.id, None)
 
+    def set_credential(self, record: wire.UserScramCredentialRecord) -> None:
+        mechanism = BY_NUMBER.get(record.mechanism)
+        if mechanism is not None:
+            self.users.setdefault(record.name, {})[mechanism] = record.iterations
+
+    def remove_credential(self, record: wire.RemoveUserScramCredentialRecord) -> None:
+        self.users.get(record.name, {}).pop(BY_NUMBER.get(record.mechanism, ""), None)
+
+    def limit(self, record: wire.ClientQuotaRecord) -> None:
+        entity = entity_of((part.entity_type, part.entity_name) for part in record.entity)
+        values = self.quotas.setdefault(entity, {})
+        if record.remove:
+            values.pop(record.key, None)
+        elif isfinite(record.value):
+            values[record.key] = record.value
+
     def lead(self, record: LeaderChangeMessage) -> None:
         self.leader = record.leader_id
         self.voters = {
@@ -385,6 +412,9 @@ _COLLECTORS: Final[dict[type[Message], Callable[[_Extra, Any], None]]] = {
     wire.ConfigRecord: _Extra.configure,
     wire.AccessControlEntryRecord: _Extra.allow,
     wire.RemoveAccessControlEntryRecord: _Extra.remove_acl,
+    wire.UserScramCredentialRecord: _Extra.set_credential,
+    wire.RemoveUserScramCredentialRecord: _Extra.remove_credential,
+    wire.ClientQuotaRecord: _Extra.limit,
     LeaderChangeMessage: _Extra.lead,
     VotersRecord: _Extra.vote,
     KRaftVersionRecord: _Extra.use_kraft_version,
@@ -430,6 +460,10 @@ def _image(metadata: MetadataImage, extra: _Extra) -> tuple[ClusterImage, list[s
         configs=configs.get(config_key(BROKER_RESOURCE, ""), {}),
         next_producer_id=metadata.next_producer_id,
         acls=entries_of(extra.acls.values()),
+        users=tuple(ScramUser(name, known) for name, known in extra.users.items() if known),
+        quotas=tuple(
+            ClientQuota(*entity, values) for entity, values in extra.quotas.items() if values
+        ),
         brokers=tuple(
             Broker(
                 broker.id,
@@ -439,8 +473,7 @@ def _image(metadata: MetadataImage, extra: _Extra) -> tuple[ClusterImage, list[s
                 in_controlled_shutdown=broker.in_controlled_shutdown,
                 epoch=broker.epoch,
                 incarnation_id=broker.incarnation_id,
-                host=extra.endpoints.get(broker.id, (None, None))[0],
-                port=extra.endpoints.get(broker.id, (None, None))[1],
+                **_addresses(extra.listeners.get(broker.id)),
                 directories=extra.directories.get(broker.id) or None,
                 configs=configs.get(config_key(BROKER_RESOURCE, str(broker.id)), {}),
             )
@@ -554,9 +587,15 @@ def _time_of(time_ms: int) -> str:
     return time_text(time_ms * US_PER_MS)
 
 
+def _addresses(listeners: tuple[Listener, ...] | None) -> dict[str, Any]:
+    """A broker's listeners, and the first of them."""
+    if not listeners:
+        return {}
+    return {"host": listeners[0].host, "port": listeners[0].port, "listeners": listeners}
+
+
 def _first_endpoint(
-    node: int,
-    endpoints: Iterable[wire.BrokerEndpoint | wire.ControllerEndpoint | VoterEndpoint],
+    node: int, endpoints: Iterable[wire.ControllerEndpoint | VoterEndpoint]
 ) -> dict[int, tuple[str, int]]:
     for endpoint in endpoints:
         return {node: (endpoint.host, endpoint.port)}

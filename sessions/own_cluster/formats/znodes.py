@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeVar
+from urllib.parse import unquote
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -10,15 +11,18 @@ from emulator.cluster_image.acls import entries_of
 from emulator.cluster_image.image import (
     NO_RACK,
     Broker,
+    ClientQuota,
     ClusterImage,
     CommittedOffset,
     Group,
     Partition,
+    ScramUser,
     Topic,
     ZooKeeperController,
 )
 from emulator.common.acls import Acl
 from emulator.zookeeper.acl_znodes import acls_in
+from sessions.own_cluster.access import listeners_in, quota_values, scram_user
 from sessions.own_cluster.content import json_of
 from sessions.own_cluster.reading import FormatError
 from sessions.text import clean
@@ -40,6 +44,8 @@ class _Id(Struct):
     rack: str | None = None
     host: str | None = None
     port: int | None = None
+    endpoints: list[str] = []
+    listener_security_protocol_map: dict[str, str] = {}
 
 
 class _Assignment(Struct):
@@ -87,6 +93,8 @@ class _Found(Struct):
     cluster_id: str | None = None
     next_producer_id: int | None = None
     acls: list[Acl] = field(default_factory=list)
+    users: list[ScramUser] = field(default_factory=list)
+    quotas: list[ClientQuota] = field(default_factory=list)
 
 
 def image_of(znodes: Iterable[Znode]) -> ClusterImage:
@@ -122,10 +130,8 @@ def _take(contents: _Found, znode: Znode, path: str) -> None:
         case ["", "brokers", "topics", topic, "partitions", number, "state"]:
             state = _decoded(znode, _State)
             contents.states[topic, _number(znode, number)] = state, znode.version
-        case ["", "config", "topics", topic]:
-            contents.topic_configs[topic] = _config(znode)
-        case ["", "config", "brokers", broker]:
-            contents.broker_configs[broker] = _config(znode)
+        case ["", "config", *place]:
+            _take_configs(contents, znode, place)
         case ["", "admin", "delete_topics", topic]:
             contents.deleting.add(topic)
         case ["", "consumers", group, "offsets", topic, number]:
@@ -148,7 +154,31 @@ def _take_broker(contents: _Found, znode: Znode, broker: int) -> None:
         epoch=znode.czxid,
         host=registration.host,
         port=registration.port,
+        listeners=listeners_in(registration.endpoints, registration.listener_security_protocol_map),
     )
+
+
+def _take_configs(contents: _Found, znode: Znode, place: list[str]) -> None:
+    """Configurations, SCRAM credentials and quotas.
+
+    Names of users and clients are encoded as in URLs (``Sanitizer``).
+    """
+    match [unquote(name) for name in place]:
+        case ["topics", topic]:
+            contents.topic_configs[topic] = _config(znode)
+        case ["brokers", broker]:
+            contents.broker_configs[broker] = _config(znode)
+        case ["users", user]:
+            contents.users.append(scram_user(user, _config(znode)))
+            contents.quotas.append(ClientQuota(user=user, values=quota_values(_config(znode))))
+        case ["users", user, "clients", client]:
+            values = quota_values(_config(znode))
+            contents.quotas.append(ClientQuota(user=user, client_id=client, values=values))
+        case ["clients", client]:
+            values = quota_values(_config(znode))
+            contents.quotas.append(ClientQuota(client_id=client, values=values))
+        case ["ips", ip]:
+            contents.quotas.append(ClientQuota(ip=ip, values=quota_values(_config(znode))))
 
 
 def _take_single(contents: _Found, znode: Znode, path: str) -> None:
@@ -184,6 +214,8 @@ def _image(contents: _Found) -> ClusterImage:
         configs=contents.broker_configs.get("<default>", {}),
         next_producer_id=contents.next_producer_id,
         acls=entries_of(contents.acls),
+        users=tuple(user for user in contents.users if user.iterations),
+        quotas=tuple(quota for quota in contents.quotas if quota.values),
         brokers=tuple(
             replace(broker, configs=contents.broker_configs.get(str(number), {}))
             for number, broker in brokers.items()

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from emulator.cluster_image.image import AclEntry, ClusterImage, Group
+from emulator.cluster_image.document import encode
+from emulator.cluster_image.image import (
+    DEFAULT,
+    AclEntry,
+    ClientQuota,
+    ClusterImage,
+    Group,
+    ScramUser,
+)
 from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import NoOpRecord
 from emulator.wire.metadata import messages as wire
@@ -158,6 +166,28 @@ def test_what_is_not_about_replication_is_left_out_and_configs_of_groups_are_kep
     ]
     assert image.brokers[0].rack == ""
     assert image.topics[0].partitions[0].elr is None  # metadata.version 3.3-IV3 has none
+
+
+def test_users_and_quotas_are_what_their_last_records_say() -> None:
+    user = [wire.EntityData("user", "alice"), wire.EntityData("client-id", None)]
+    address = [wire.EntityData("ip", "::1")]
+    image = image_of(
+        *small(),
+        wire.UserScramCredentialRecord("alice", 1, b"salt", b"stored", b"server", 4_096),
+        wire.UserScramCredentialRecord("alice", 2, b"salt", b"stored", b"server", 8_192),
+        wire.RemoveUserScramCredentialRecord("alice", 1),
+        wire.RemoveUserScramCredentialRecord("u", 1),
+        wire.RemoveUserScramCredentialRecord("nobody", 1),
+        wire.ClientQuotaRecord(user, "producer_byte_rate", 1.0),
+        wire.ClientQuotaRecord(user, "producer_byte_rate", 2.0),
+        wire.ClientQuotaRecord(address, "connection_creation_rate", 3.0),
+        wire.ClientQuotaRecord(address, "connection_creation_rate", 0.0, remove=True),
+            [wire.EntityData("ip", "::1")], "connection_creation_rate", 0.0, True
+        ),
+    )
+    assert image.users == (ScramUser("alice", {"SCRAM-SHA-512": 8_192}),)
+    assert image.quotas == (ClientQuota("alice", DEFAULT, values={"producer_byte_rate": 2.0}),)
+    assert b"stored" not in encode(image)
 
 
 def test_an_old_fencing_record_fences() -> None:
