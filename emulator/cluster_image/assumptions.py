@@ -156,7 +156,8 @@ def _elr_is_off(image: ClusterImage) -> bool:
     """Whether ELRs are disabled although the brokers support them.
 
     A replica that leaves an ISR below min.insync.replicas is then in the ELR. If such an ISR is
-    there and no partition has an ELR, the feature is off (KIP-966).
+    there and no partition has an ELR, the feature is off (KIP-966). Sources that say nothing of
+    ELRs say nothing of the feature either.
     """
     is_small = False
     for topic in image.topics:
@@ -167,7 +168,8 @@ def _elr_is_off(image: ClusterImage) -> bool:
             if partition.elr or partition.last_known_elr:
                 return False
             isr, replicas = partition.isr, partition.replicas
-            is_small |= isr is not None and len(isr) < min(least, len(replicas))
+            knows = isr is not None and partition.elr is not None
+            is_small |= knows and len(isr or ()) < min(least, len(replicas))
     return is_small
 
 

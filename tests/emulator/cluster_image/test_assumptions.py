@@ -88,13 +88,13 @@ def test_the_release_and_mode_follow_from_what_is_known(
     assert any(each.what == "release" for each in completed.assumed) == (image.release is None)
 
 
-@pytest.mark.parametrize(("elr", "has_elr"), [((), False), ((1,), True)])
+@pytest.mark.parametrize(("elr", "has_elr"), [((), False), ((1,), True), (None, True)])
 def test_a_small_isr_without_any_elr_tells_that_the_feature_is_off(
-    elr: tuple[int, ...], *, has_elr: bool
+    elr: tuple[int, ...] | None, *, has_elr: bool
 ) -> None:
     partition = Partition(0, (1, 2, 3), 2, (2,), elr=elr)
     topic = Topic("t", configs={"min.insync.replicas": "2"}, partitions=(partition,))
-    features = complete(ClusterImage(topics=(topic,))).image.features
+    features = complete(ClusterImage("4.1", "kraft", topics=(topic,))).image.features
     assert features is not None
     assert ("eligible.leader.replicas.version" in features) == has_elr
 

@@ -37,7 +37,7 @@ PUBLIC = Listener("PUBLIC", "kafka.example.org", 9094, "SASL_SSL")
 INTERNAL = Listener("INTERNAL", "10.0.0.1", 9092, "PLAINTEXT")
 
 
-def image(mode: Mode, **static: str) -> ClusterImage:
+def image(mode: Mode, static: dict[str, str] | None = None) -> ClusterImage:
     """One broker with two listeners, whose properties are ``static``."""
     return ClusterImage(
         mode=mode,
@@ -51,8 +51,13 @@ def image(mode: Mode, **static: str) -> ClusterImage:
     )
 
 
-def start(mode: Mode, version: str, config: dict[str, str] | None = None, **static: str) -> WireLab:
-    made = image(mode, **static)
+def start(
+    mode: Mode,
+    version: str,
+    static: dict[str, str] | None = None,
+    config: dict[str, str] | None = None,
+) -> WireLab:
+    made = image(mode, static)
     lab = WireLab.made(version=version, mode=mode, image=made, config=config or {})
     lab.pass_time(2_000_000)
     return lab
@@ -134,10 +139,10 @@ def denied(lab: WireLab) -> bool:
 @pytest.mark.parametrize(("mode", "version"), CLUSTERS)
 def test_an_authorizer_of_the_brokers_has_an_effect(mode: Mode, version: str) -> None:
     static = {"authorizer.class.name": AUTHORIZERS[mode]}
-    assert denied(start(mode, version, **static))
-    assert not denied(start(mode, version, **static, **{"super.users": "User:ANONYMOUS"}))
-    assert not denied(start(mode, version, {"authorizer.class.name": ""}, **static))
-    made = complete(replace(image(mode, **static), release=version))
+    assert denied(start(mode, version, static))
+    assert not denied(start(mode, version, {**static, "super.users": "User:ANONYMOUS"}))
+    assert not denied(start(mode, version, static, {"authorizer.class.name": ""}))
+    made = complete(replace(image(mode, static), release=version))
     assert [str(assumption) for assumption in made.assumed if "super" in assumption.what] == [
         "allow.everyone.if.no.acl.found and super.users: not set"
     ]
@@ -145,8 +150,8 @@ def test_an_authorizer_of_the_brokers_has_an_effect(mode: Mode, version: str) ->
 
 def test_an_authorizer_that_is_not_emulated_is_none_and_named() -> None:
     static = {"authorizer.class.name": "com.example.Rules"}
-    assert not denied(start("kraft", "4.1", **static))
-    assumed = complete(replace(image("kraft", **static), release="4.1")).assumed
+    assert not denied(start("kraft", "4.1", static))
+    assumed = complete(replace(image("kraft", static), release="4.1")).assumed
     assert "authorizer: none, because com.example.Rules is not emulated" in map(str, assumed)
     with pytest.raises(ConfigError, match=r"not 'com\.example\.Rules'"):
-        start("kraft", "4.1", static)
+        start("kraft", "4.1", config=static)

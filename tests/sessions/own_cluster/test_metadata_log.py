@@ -182,8 +182,6 @@ def test_users_and_quotas_are_what_their_last_records_say() -> None:
         wire.ClientQuotaRecord(user, "producer_byte_rate", 2.0),
         wire.ClientQuotaRecord(address, "connection_creation_rate", 3.0),
         wire.ClientQuotaRecord(address, "connection_creation_rate", 0.0, remove=True),
-            [wire.EntityData("ip", "::1")], "connection_creation_rate", 0.0, True
-        ),
     )
     assert image.users == (ScramUser("alice", {"SCRAM-SHA-512": 8_192}),)
     assert image.quotas == (ClientQuota("alice", DEFAULT, values={"producer_byte_rate": 2.0}),)

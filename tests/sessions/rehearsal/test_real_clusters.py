@@ -55,14 +55,16 @@ def image_of(recording: dict[str, Any], case: dict[str, Any]) -> ClusterImage:
         )
     in_kraft_mode = recording["mode"] == "kraft"
     controller, epoch = case["controller"]
+    controllers = tuple(map(Controller, recording.get("controllers", [100])))
     return ClusterImage(
         recording["release"],
         recording["mode"],
-        quorum=Quorum(controller, epoch, 300, (Controller(100),)) if in_kraft_mode else None,
+        quorum=Quorum(controller, epoch, 300, controllers) if in_kraft_mode else None,
         controller=None if in_kraft_mode else ZooKeeperController(controller, epoch),
         configs=recording["default"],
         brokers=tuple(
-            Broker(int(broker), rack, up=True) for broker, rack in recording["racks"].items()
+            Broker(int(broker), rack, up=int(broker) not in recording.get("down", []))
+            for broker, rack in recording["racks"].items()
         ),
         topics=tuple(
             Topic(name, configs=recording["configs"][name], partitions=tuple(found))
