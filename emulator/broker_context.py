@@ -21,13 +21,8 @@ from emulator.protocol import (
     ShareGroupStateResponse,
     WriteTxnMarkersResponse,
 )
-from emulator.releases.config import (
-    BrokerConfig,
-    Configuration,
-    TopicValues,
-    resolve,
-    resolve_topic,
-)
+from emulator.releases.config import Configuration, TopicValues, resolve, resolve_topic
+from emulator.releases.config_names import BrokerConfig
 from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network
 from emulator.simulation.timers import Timers, TimerState

@@ -233,7 +233,7 @@ def _settings(state: ViewState) -> Iterable[str]:
         if is_since(numbers, setting.since)
         and (setting.until is None or is_until(numbers, setting.until))
     ]
-    of_topics = sorted(setting.topic_name or setting.name for setting in known if setting.per_topic)
+    of_topics = sorted(setting.topic_name for setting in known if setting.topic_name)
     return [f"{name}=" for name in (*of_topics, *sorted(setting.name for setting in known))]
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from emulator.broker_context import BrokerContext
 from emulator.common.java_collections import java_hash
 from emulator.common.names import OFFSETS_TOPIC
-from emulator.releases.config import BrokerConfig
+from emulator.releases.config_names import BrokerConfig
 from emulator.zookeeper import errors
 
 _POSITIVE: Final = (1 << 31) - 1

@@ -28,7 +28,8 @@ from emulator.raft.client import TASK as QUORUM
 from emulator.raft.client import RaftClient
 from emulator.raft.snapshots import copy_of
 from emulator.raft.state import LEADER, NOBODY
-from emulator.releases.config import BrokerConfig, Configuration, resolve
+from emulator.releases.config import Configuration, resolve
+from emulator.releases.config_names import BrokerConfig
 from emulator.releases.group_configs import GroupConfigRules, group_configs
 from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network

@@ -12,7 +12,8 @@ from emulator.raft.log import SegmentLimits
 from emulator.raft.quorum import NEVER_US, QuorumMember, QuorumRules, Surroundings
 from emulator.raft.snapshots import SnapshotRules, clean, reason_for_snapshot, take_snapshot
 from emulator.raft.state import QuorumState
-from emulator.releases.config import BrokerConfig, Configuration
+from emulator.releases.config import Configuration
+from emulator.releases.config_names import BrokerConfig
 from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network
 from emulator.simulation.timers import Timers

@@ -23,49 +23,75 @@ UpdateMode = Literal["read-only", "cluster-wide", "per-broker"]
 _OPEN: Final = "-"
 
 
-class BrokerConfigKey(Struct, frozen=True):
+class ConfigKey(Struct, frozen=True):
+    """What a configuration is from release ``since`` to ``until``, or to the newest (None)."""
+
+    since: str
+    until: str | None
+    type: ConfigType
+    name: str
+
+    def is_in(self, numbers: Numbers) -> bool:
+        """Whether it is that in a release."""
+        return is_since(numbers, self.since) and (
+            self.until is None or is_until(numbers, self.until)
+        )
+
+
+class BrokerConfigKey(ConfigKey, frozen=True):
     """A configuration of brokers; ``default`` is None if there is none."""
 
-    name: str
-    type: ConfigType
     mode: UpdateMode
     default: str | None
 
 
-@cache
-def broker_configs(numbers: Numbers) -> dict[str, BrokerConfigKey]:
-    """Return a release's configurations by name; none before 0.11, which describes none."""
-    keys = {}
-    for line in TABLE.splitlines():
-        since, until, kind, mode, name, *rest = line.split(" ", 5)
-        if is_since(numbers, since) and (until == _OPEN or is_until(numbers, until)):
-            default = rest[0].removeprefix("=") if rest else None
-            key = BrokerConfigKey(name, cast("ConfigType", kind), cast("UpdateMode", mode), default)
-            keys[name] = key
-    return keys
-
-
-class TopicConfigKey(Struct, frozen=True):
+class TopicConfigKey(ConfigKey, frozen=True):
     """A configuration of topics.
 
     ``of_broker`` is the broker's configuration that it overrides (empty: none), ``default`` its
     value if the broker's has none.
     """
 
-    name: str
-    type: ConfigType
     of_broker: str
     default: str
+
+
+def _broker_config(line: str) -> BrokerConfigKey:
+    since, until, kind, mode, name, *rest = line.split(" ", 5)
+    return BrokerConfigKey(
+        since,
+        None if until == _OPEN else until,
+        cast("ConfigType", kind),
+        name,
+        cast("UpdateMode", mode),
+        rest[0].removeprefix("=") if rest else None,
+    )
+
+
+def _topic_config(line: str) -> TopicConfigKey:
+    since, until, kind, of_broker, name, default = line.split(" ", 5)
+    return TopicConfigKey(
+        since,
+        None if until == _OPEN else until,
+        cast("ConfigType", kind),
+        name,
+        "" if of_broker == _OPEN else of_broker,
+        default.removeprefix("="),
+    )
+
+
+BROKER_CONFIGS: Final = tuple(map(_broker_config, TABLE.splitlines()))
+TOPIC_CONFIGS: Final = tuple(map(_topic_config, TOPICS_TABLE.splitlines()))
+"""What each configuration has been since 0.11, the oldest of a name first."""
+
+
+@cache
+def broker_configs(numbers: Numbers) -> dict[str, BrokerConfigKey]:
+    """Return a release's configurations by name; none before 0.11, which describes none."""
+    return {key.name: key for key in BROKER_CONFIGS if key.is_in(numbers)}
 
 
 @cache
 def topic_configs(numbers: Numbers) -> dict[str, TopicConfigKey]:
     """Return what topics of a release have, by name; nothing before 0.11, which describes none."""
-    keys = {}
-    for line in TOPICS_TABLE.splitlines():
-        since, until, kind, of_broker, name, default = line.split(" ", 5)
-        if is_since(numbers, since) and (until == _OPEN or is_until(numbers, until)):
-            broker = "" if of_broker == _OPEN else of_broker
-            key = TopicConfigKey(name, cast("ConfigType", kind), broker, default.removeprefix("="))
-            keys[name] = key
-    return keys
+    return {key.name: key for key in TOPIC_CONFIGS if key.is_in(numbers)}

@@ -10,20 +10,25 @@ from msgspec import Struct, convert, field
 
 from emulator.common.names import nearest_hint
 from emulator.common.scram import Credential
-from emulator.releases.broker_configs import BrokerConfigKey, ConfigType, broker_configs
+from emulator.releases.broker_configs import (
+    BROKER_CONFIGS,
+    TOPIC_CONFIGS,
+    BrokerConfigKey,
+    ConfigType,
+    broker_configs,
+)
 from emulator.releases.config_names import (
     BOOLEAN,
     FIRST_DESCRIBED,
     INT_MAX,
     LISTS,
     LONG_MAX,
-    LONGS,
     PRODUCERS,
     SETTINGS,
-    SHORT_MAX,
     TOPIC_DEFAULTS,
     TOPICS,
     WITHOUT_EFFECT,
+    BrokerConfig,
     Kind,
     Parsed,
     Setting,
@@ -49,9 +54,7 @@ SIMPLE_ACL_AUTHORIZER: Final = "kafka.security.auth.SimpleAclAuthorizer"
 SECURITY: Final = frozenset({"sasl.enabled.mechanisms", AUTHORIZER_CLASS, *AUTHORIZER})
 """Names that have an effect on clients that authenticate."""
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
-_BY_TOPIC_NAME: Final = {
-    setting.topic_name or setting.name: setting for setting in SETTINGS if setting.per_topic
-}
+_BY_TOPIC_NAME: Final = {setting.topic_name: setting for setting in SETTINGS if setting.topic_name}
 _MICROSECONDS: Final[dict[Kind, int]] = {
     "milliseconds": 1_000,
     "seconds": 1_000_000,
@@ -61,7 +64,6 @@ _MICROSECONDS: Final[dict[Kind, int]] = {
 
 Address = tuple[str, int]
 """Host and port."""
-_INTEGERS: Final[dict[int, ConfigType]] = {SHORT_MAX: "SHORT", INT_MAX: "INT", LONG_MAX: "LONG"}
 
 
 class ConfigError(ValueError):
@@ -136,107 +138,6 @@ class Configuration:
     def changed(self) -> None:
         """Note that a broker's effective values have changed."""
         self.version += 1
-
-
-class BrokerConfig(Struct, frozen=True):
-    """The effective values of one broker: the release's defaults with the overrides applied."""
-
-    replica_lag_time_max_us: int
-    replica_lag_max_messages: int
-    replica_fetch_wait_max_us: int
-    replica_fetch_backoff_us: int
-    replica_socket_timeout_us: int
-    controller_socket_timeout_us: int
-    high_watermark_checkpoint_interval_us: int
-    recovery_point_checkpoint_interval_us: int
-    zookeeper_session_timeout_us: int
-    min_insync_replicas: int
-    unclean_leader_election_enable: bool
-    auto_leader_rebalance_enable: bool
-    leader_imbalance_check_interval_us: int
-    leader_imbalance_per_broker_percentage: int
-    controlled_shutdown_enable: bool
-    controlled_shutdown_max_retries: int
-    controlled_shutdown_retry_backoff_us: int
-    delete_topic_enable: bool
-    message_max_bytes: int
-    log_retention_us: int
-    log_retention_bytes: int
-    log_segment_bytes: int
-    log_roll_us: int
-    log_retention_check_interval_us: int
-    offsets_topic_num_partitions: int
-    offsets_topic_replication_factor: int
-    offsets_commit_timeout_us: int
-    offsets_retention_us: int
-    offsets_check_interval_us: int
-    transaction_topic_num_partitions: int
-    transaction_topic_replication_factor: int
-    transaction_topic_min_isr: int
-    transaction_max_timeout_us: int
-    transaction_abort_interval_us: int
-    transactional_id_expiration_us: int
-    transaction_expiry_interval_us: int
-    transaction_verification: bool
-    group_min_session_timeout_us: int
-    group_max_session_timeout_us: int
-    group_initial_rebalance_delay_us: int
-    consumer_session_timeout_us: int
-    consumer_min_session_timeout_us: int
-    consumer_max_session_timeout_us: int
-    consumer_heartbeat_interval_us: int
-    consumer_min_heartbeat_interval_us: int
-    consumer_max_heartbeat_interval_us: int
-    consumer_assignment_interval_us: int
-    consumer_group_max_size: int
-    consumer_migration_policy: int
-    consumer_assignors: int
-    share_session_timeout_us: int
-    share_min_session_timeout_us: int
-    share_max_session_timeout_us: int
-    share_heartbeat_interval_us: int
-    share_min_heartbeat_interval_us: int
-    share_max_heartbeat_interval_us: int
-    share_assignment_interval_us: int
-    share_group_max_size: int
-    share_delivery_count_limit: int
-    share_record_lock_us: int
-    share_min_record_lock_us: int
-    share_max_record_lock_us: int
-    share_partition_max_record_locks: int
-    share_max_sessions: int
-    share_state_num_partitions: int
-    share_state_replication_factor: int
-    share_state_min_isr: int
-    share_updates_per_snapshot: int
-    share_state_write_timeout_us: int
-    share_initialize_retry_us: int
-    rack_aware_reads: bool
-    log_append_time: bool
-    replica_fetch_max_bytes: int
-    replica_fetch_response_max_bytes: int
-    fetch_max_bytes: int
-    fetch_session_slots: int
-    auto_create_topics_enable: bool
-    num_partitions: int
-    default_replication_factor: int
-    socket_request_max_bytes: int
-    connections_max_idle_us: int
-    broker_session_timeout_us: int
-    broker_heartbeat_interval_us: int
-    quorum_election_timeout_us: int
-    quorum_election_backoff_max_us: int
-    quorum_fetch_timeout_us: int
-    quorum_request_timeout_us: int
-    quorum_append_linger_us: int
-    metadata_max_idle_interval_us: int
-    metadata_snapshot_bytes: int
-    metadata_snapshot_interval_us: int
-    metadata_max_retention_bytes: int
-    metadata_max_retention_us: int
-    metadata_log_segment_bytes: int
-    metadata_log_segment_us: int
-    unclean_election_interval_us: int
 
 
 class TopicValues(Struct, frozen=True):
@@ -565,27 +466,8 @@ def type_of(name: str) -> ConfigType:
 
     STRING for a name that is not known here.
     """
-    setting = _BY_NAME.get(name) or _BY_TOPIC_NAME.get(name)
-    if setting is not None:
-        return _type_of_setting(setting)
-    if name in LISTS:
-        return "LIST"
-    allowed = TOPICS.get(name)
-    if allowed is BOOLEAN:
-        return "BOOLEAN"
-    if allowed is float:
-        return "DOUBLE"
-    if allowed is int or isinstance(allowed, int):
-        return "LONG" if name in LONGS else "INT"
-    return "STRING"
-
-
-def _type_of_setting(setting: Setting) -> ConfigType:
-    if setting.kind == "boolean":
-        return "BOOLEAN"
-    if setting.kind == "word":
-        return "LIST" if "," in setting.words[0] else "STRING"
-    return _INTEGERS.get(setting.maximum, "INT")
+    types = [key.type for key in (*TOPIC_CONFIGS, *BROKER_CONFIGS) if key.name == name]
+    return types[-1] if types else "STRING"
 
 
 def default_of(setting: Setting, version: str) -> str:

@@ -1,12 +1,14 @@
-"""The table of configuration names: meaning, valid values, and defaults by release.
+"""The configuration of brokers by Kafka's names: fields, valid values, and defaults by release.
 
-Source: ``KafkaConfig``, ``LogConfig`` and ``ProducerConfig`` of each release from 0.8.1 to 3.9.
+Source: ``KafkaConfig``, ``LogConfig`` and ``ProducerConfig`` of each release from 0.8.1 to 4.4.
 """
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from emulator.releases.broker_configs import BROKER_CONFIGS, TOPIC_CONFIGS
 from emulator.releases.versions import DOCUMENTS, Numbers, is_since
 
 Parsed = int | bool
@@ -21,891 +23,629 @@ LONG_MAX: Final = 9_223_372_036_854
 class Setting(Struct, frozen=True):
     """One configuration name.
 
-    ``defaults`` are (since release, value), oldest first, dated by the real release like
-    features. ``attribute`` is its field in :class:`emulator.releases.config.BrokerConfig`.
-    ``per_topic``: topics can override it, under the same name or as ``topic_name``. ``since`` is
-    the first release that has it, ``until`` the last. ``maximum`` also gives Kafka's type of an
-    integer: SHORT, INT or LONG. ``words`` are the spellings of false and true of a ``word``, or of
-    0, 1, 2 and so on if there are more; ``aliases`` are other spellings of their elements.
+    A field of :class:`BrokerConfig` says what Kafka's tables do not, and its ``meaning``; the rest
+    is completed from them. ``attribute`` is that field. ``defaults`` are (since release, value),
+    oldest first, dated by the real release like features; they are given where they differ from
+    those since 0.11, which are Kafka's. ``topic_name`` is the name under which topics override it.
+    ``since`` is the first release that has it, ``until`` the last. ``maximum`` also gives Kafka's
+    type of an integer: SHORT, INT or LONG. ``words`` are the spellings of false and true of a
+    ``word``, or of 0, 1, 2 and so on if there are more; ``aliases`` are other spellings of their
+    elements.
     """
 
     name: str
-    attribute: str
-    kind: Kind
-    defaults: tuple[tuple[str, Parsed], ...]
-    meaning: str
-    minimum: int = 0
-    maximum: int = INT_MAX
-    per_topic: bool = False
-    topic_name: str = ""
+    minimum: int = 1
+    maximum: int = 0
+    defaults: tuple[tuple[str, Parsed], ...] = ()
     words: tuple[str, ...] = ()
     aliases: dict[str, str] = {}
-    since: str = DOCUMENTS
+    since: str = ""
     until: str | None = None
+    topic_name: str = ""
+    kind: Kind = "integer"
+    attribute: str = ""
+    meaning: str = ""
 
     def default(self, numbers: Numbers) -> Parsed:
         """Return the default in a release (see :func:`emulator.releases.versions.numbers_of`)."""
         return [value for since, value in self.defaults if is_since(numbers, since)][-1]
 
 
-_SINCE_EVER: Final = DOCUMENTS
 _KRAFT: Final = "3.3"
 _SNAPSHOTS_BY_TIME: Final = "3.4"
 
 _CLASSES: Final = "org.apache.kafka.coordinator.group.assignor"
 _BOTH_CLASSES: Final = f"{_CLASSES}.UniformAssignor,{_CLASSES}.RangeAssignor"
 
-FIRST_DESCRIBED: Final = "0.11.0.0"
+FIRST_DESCRIBED: Final = "0.11"
 """The first release whose brokers describe their configuration: earlier ones take its names."""
 
-SETTINGS: Final = (
-    Setting(
-        "replica.lag.time.max.ms",
-        "replica_lag_time_max_us",
-        "milliseconds",
-        ((_SINCE_EVER, 10_000), ("2.5", 30_000)),
+
+class BrokerConfig(Struct, frozen=True):
+    """The effective values of one broker: the release's defaults with the overrides applied."""
+
+    replica_lag_time_max_us: Annotated[
+        int,
+        Setting("replica.lag.time.max.ms"),
         "a follower that has not caught up for so long leaves the ISR",
-        minimum=1,
-        maximum=LONG_MAX,
-    ),
-    Setting(
-        "replica.lag.max.messages",
-        "replica_lag_max_messages",
-        "integer",
-        ((_SINCE_EVER, 4_000),),
+    ]
+    replica_lag_max_messages: Annotated[
+        int,
+        Setting(
+            "replica.lag.max.messages",
+            until="0.8.2",
+            defaults=((DOCUMENTS, 4_000),),
+            maximum=LONG_MAX,
+        ),
         "a follower that lacks more records than this leaves the ISR (KIP-16 took it away)",
-        minimum=1,
-        maximum=LONG_MAX,
-        until="0.8.2",
-    ),
-    Setting(
-        "replica.fetch.wait.max.ms",
-        "replica_fetch_wait_max_us",
-        "milliseconds",
-        ((_SINCE_EVER, 500),),
+    ]
+    replica_fetch_wait_max_us: Annotated[
+        int,
+        Setting("replica.fetch.wait.max.ms", minimum=0),
         "how long a leader lets a follower's fetch wait for records",
-    ),
-    Setting(
-        "replica.fetch.backoff.ms",
-        "replica_fetch_backoff_us",
-        "milliseconds",
-        ((_SINCE_EVER, 1_000),),
+    ]
+    replica_fetch_backoff_us: Annotated[
+        int,
+        Setting("replica.fetch.backoff.ms", minimum=0),
         "how long a follower lets a partition rest after a fetch error",
-    ),
-    Setting(
-        "replica.socket.timeout.ms",
-        "replica_socket_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 30_000),),
+    ]
+    replica_socket_timeout_us: Annotated[
+        int,
+        Setting("replica.socket.timeout.ms"),
         "how long a follower waits for any response of a leader",
-        minimum=1,
-    ),
-    Setting(
-        "controller.socket.timeout.ms",
-        "controller_socket_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 30_000),),
+    ]
+    controller_socket_timeout_us: Annotated[
+        int,
+        Setting("controller.socket.timeout.ms"),
         "how long the controller waits for a broker's response, and a broker for the controller's",
-        minimum=1,
-    ),
-    Setting(
-        "replica.high.watermark.checkpoint.interval.ms",
-        "high_watermark_checkpoint_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 5_000),),
+    ]
+    high_watermark_checkpoint_interval_us: Annotated[
+        int,
+        Setting("replica.high.watermark.checkpoint.interval.ms"),
         "how often a broker writes its high watermarks to disk",
-        minimum=1,
-        maximum=LONG_MAX,
-    ),
-    Setting(
-        "log.flush.offset.checkpoint.interval.ms",
-        "recovery_point_checkpoint_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 60_000),),
+    ]
+    recovery_point_checkpoint_interval_us: Annotated[
+        int,
+        Setting("log.flush.offset.checkpoint.interval.ms"),
         "how often a broker writes to disk up to which offsets its logs are flushed",
-        minimum=1,
-    ),
-    Setting(
-        "zookeeper.session.timeout.ms",
-        "zookeeper_session_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 6_000), ("2.5", 18_000)),
+    ]
+    zookeeper_session_timeout_us: Annotated[
+        int,
+        Setting("zookeeper.session.timeout.ms"),
         "how long ZooKeeper hears nothing of a broker before it counts as dead",
-        minimum=1,
-    ),
-    Setting(
-        "min.insync.replicas",
-        "min_insync_replicas",
-        "integer",
-        ((_SINCE_EVER, 1),),
-        "the smallest ISR with which acks=all is accepted",
-        minimum=1,
-        per_topic=True,
-    ),
-    Setting(
-        "unclean.leader.election.enable",
-        "unclean_leader_election_enable",
-        "boolean",
-        ((_SINCE_EVER, False), ("0.8.1", True), ("0.11", False)),
+    ]
+    min_insync_replicas: Annotated[
+        int, Setting("min.insync.replicas"), "the smallest ISR with which acks=all is accepted"
+    ]
+    unclean_leader_election_enable: Annotated[
+        bool,
+        Setting(
+            "unclean.leader.election.enable",
+            defaults=((DOCUMENTS, False), ("0.8.1", True), ("0.11", False)),
+        ),
         "a replica outside the ISR may lead when no member is alive",
-        per_topic=True,
-    ),
-    Setting(
-        "auto.leader.rebalance.enable",
-        "auto_leader_rebalance_enable",
-        "boolean",
-        ((_SINCE_EVER, True), ("0.8.1", False), ("0.8.2", True)),
+    ]
+    auto_leader_rebalance_enable: Annotated[
+        bool,
+        Setting(
+            "auto.leader.rebalance.enable",
+            defaults=((DOCUMENTS, True), ("0.8.1", False), ("0.8.2", True)),
+        ),
         "the controller gives leadership back to preferred replicas",
-    ),
-    Setting(
-        "leader.imbalance.check.interval.seconds",
-        "leader_imbalance_check_interval_us",
-        "seconds",
-        ((_SINCE_EVER, 300),),
+    ]
+    leader_imbalance_check_interval_us: Annotated[
+        int,
+        Setting("leader.imbalance.check.interval.seconds"),
         "how often the controller looks for partitions not led by their preferred replica",
-        minimum=1,
-        maximum=LONG_MAX,
-    ),
-    Setting(
-        "leader.imbalance.per.broker.percentage",
-        "leader_imbalance_per_broker_percentage",
-        "integer",
-        ((_SINCE_EVER, 10),),
+    ]
+    leader_imbalance_per_broker_percentage: Annotated[
+        int,
+        Setting("leader.imbalance.per.broker.percentage", minimum=0),
         "the share of such partitions of a broker that is left alone",
-    ),
-    Setting(
-        "controlled.shutdown.enable",
-        "controlled_shutdown_enable",
-        "boolean",
-        ((_SINCE_EVER, True), ("0.8.1", False), ("0.8.2", True)),
+    ]
+    controlled_shutdown_enable: Annotated[
+        bool,
+        Setting(
+            "controlled.shutdown.enable",
+            defaults=((DOCUMENTS, True), ("0.8.1", False), ("0.8.2", True)),
+        ),
         "a broker that is stopped hands its leaderships over first",
-    ),
-    Setting(
-        "controlled.shutdown.max.retries",
-        "controlled_shutdown_max_retries",
-        "integer",
-        ((_SINCE_EVER, 3),),
+    ]
+    controlled_shutdown_max_retries: Annotated[
+        int,
+        Setting("controlled.shutdown.max.retries", minimum=0),
         "how often it asks the controller before it stops anyway",
-    ),
-    Setting(
-        "controlled.shutdown.retry.backoff.ms",
-        "controlled_shutdown_retry_backoff_us",
-        "milliseconds",
-        ((_SINCE_EVER, 5_000),),
+    ]
+    controlled_shutdown_retry_backoff_us: Annotated[
+        int,
+        Setting("controlled.shutdown.retry.backoff.ms", minimum=0),
         "how long it waits before it asks again",
-        maximum=LONG_MAX,
-    ),
-    Setting(
-        "delete.topic.enable",
-        "delete_topic_enable",
-        "boolean",
-        ((_SINCE_EVER, False), ("1.0", True)),
-        "topics can be deleted",
-    ),
-    Setting(
-        "message.max.bytes",
-        "message_max_bytes",
-        "integer",
-        ((_SINCE_EVER, 1_000_012), ("2.5", 1_048_588)),
+    ]
+    delete_topic_enable: Annotated[bool, Setting("delete.topic.enable"), "topics can be deleted"]
+    message_max_bytes: Annotated[
+        int,
+        Setting("message.max.bytes", minimum=0),
         "the largest batch (before 0.11: message) that a leader takes",
-        per_topic=True,
-        topic_name="max.message.bytes",
-    ),
-    Setting(
-        "log.retention.ms",
-        "log_retention_us",
-        "milliseconds",
-        ((_SINCE_EVER, 604_800_000),),
+    ]
+    log_retention_us: Annotated[
+        int,
+        Setting("log.retention.ms", minimum=-1, defaults=((DOCUMENTS, 604_800_000),)),
         "how long records are kept, -1 for ever; whole segments are deleted",
-        minimum=-1,
-        maximum=LONG_MAX,
-        per_topic=True,
-        topic_name="retention.ms",
-    ),
-    Setting(
-        "log.retention.bytes",
-        "log_retention_bytes",
-        "integer",
-        ((_SINCE_EVER, -1),),
+    ]
+    log_retention_bytes: Annotated[
+        int,
+        Setting("log.retention.bytes", minimum=-1),
         "how large a log is kept, -1 without limit; whole segments are deleted",
-        minimum=-1,
-        maximum=LONG_MAX,
-        per_topic=True,
-        topic_name="retention.bytes",
-    ),
-    Setting(
-        "log.segment.bytes",
-        "log_segment_bytes",
-        "integer",
-        ((_SINCE_EVER, 1_073_741_824),),
-        "how large a segment grows",
-        minimum=14,
-        per_topic=True,
-        topic_name="segment.bytes",
-    ),
-    Setting(
-        "log.roll.ms",
-        "log_roll_us",
-        "milliseconds",
-        ((_SINCE_EVER, 604_800_000),),
+    ]
+    log_segment_bytes: Annotated[
+        int, Setting("log.segment.bytes", minimum=14), "how large a segment grows"
+    ]
+    log_roll_us: Annotated[
+        int,
+        Setting("log.roll.ms", defaults=((DOCUMENTS, 604_800_000),)),
         "how long records go into one segment",
-        minimum=1,
-        maximum=LONG_MAX,
-        per_topic=True,
-        topic_name="segment.ms",
-    ),
-    Setting(
-        "log.retention.check.interval.ms",
-        "log_retention_check_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 300_000),),
+    ]
+    log_retention_check_interval_us: Annotated[
+        int,
+        Setting("log.retention.check.interval.ms"),
         "how often a broker looks for segments to delete",
-        minimum=1,
-        maximum=LONG_MAX,
-    ),
-    Setting(
-        "offsets.topic.num.partitions",
-        "offsets_topic_num_partitions",
-        "integer",
-        ((_SINCE_EVER, 50),),
+    ]
+    offsets_topic_num_partitions: Annotated[
+        int,
+        Setting("offsets.topic.num.partitions", since="0.8.2"),
         "how many partitions __consumer_offsets is made with",
-        minimum=1,
-        since="0.8.2",
-    ),
-    Setting(
-        "offsets.topic.replication.factor",
-        "offsets_topic_replication_factor",
-        "integer",
-        ((_SINCE_EVER, 3),),
+    ]
+    offsets_topic_replication_factor: Annotated[
+        int,
+        Setting("offsets.topic.replication.factor", since="0.8.2"),
         "how many replicas its partitions get",
-        minimum=1,
-        since="0.8.2",
-        maximum=SHORT_MAX,
-    ),
-    Setting(
-        "offsets.commit.timeout.ms",
-        "offsets_commit_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 5_000),),
+    ]
+    offsets_commit_timeout_us: Annotated[
+        int,
+        Setting("offsets.commit.timeout.ms", since="0.8.2"),
         "how long a coordinator waits until a commit is replicated",
-        minimum=1,
-        since="0.8.2",
-    ),
-    Setting(
-        "offsets.retention.minutes",
-        "offsets_retention_us",
-        "minutes",
-        ((_SINCE_EVER, 1_440), ("2.0", 10_080)),
+    ]
+    offsets_retention_us: Annotated[
+        int,
+        Setting("offsets.retention.minutes", since="0.8.2"),
         "how long a position is kept that no group needs (KIP-186; KIP-211 since when)",
-        minimum=1,
-        since="0.8.2",
-    ),
-    Setting(
-        "offsets.retention.check.interval.ms",
-        "offsets_check_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 600_000),),
+    ]
+    offsets_check_interval_us: Annotated[
+        int,
+        Setting("offsets.retention.check.interval.ms", since="0.8.2"),
         "how often a coordinator looks for positions that are too old",
-        minimum=1,
-        since="0.8.2",
-        maximum=LONG_MAX,
-    ),
-    Setting(
-        "transaction.state.log.num.partitions",
-        "transaction_topic_num_partitions",
-        "integer",
-        ((_SINCE_EVER, 50),),
+    ]
+    transaction_topic_num_partitions: Annotated[
+        int,
+        Setting("transaction.state.log.num.partitions", since="0.11"),
         "how many partitions __transaction_state is made with",
-        minimum=1,
-        since="0.11",
-    ),
-    Setting(
-        "transaction.state.log.replication.factor",
-        "transaction_topic_replication_factor",
-        "integer",
-        ((_SINCE_EVER, 3),),
+    ]
+    transaction_topic_replication_factor: Annotated[
+        int,
+        Setting("transaction.state.log.replication.factor", since="0.11"),
         "how many replicas its partitions get",
-        minimum=1,
-        since="0.11",
-        maximum=SHORT_MAX,
-    ),
-    Setting(
-        "transaction.state.log.min.isr",
-        "transaction_topic_min_isr",
-        "integer",
-        ((_SINCE_EVER, 2),),
+    ]
+    transaction_topic_min_isr: Annotated[
+        int,
+        Setting("transaction.state.log.min.isr", since="0.11"),
         "the smallest ISR with which its partitions are written",
-        minimum=1,
-        since="0.11",
-    ),
-    Setting(
-        "transaction.max.timeout.ms",
-        "transaction_max_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 900_000),),
+    ]
+    transaction_max_timeout_us: Annotated[
+        int,
+        Setting("transaction.max.timeout.ms", since="0.11"),
         "the longest timeout that a transactional producer may ask for",
-        minimum=1,
-        since="0.11",
-    ),
-    Setting(
-        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
-        "transaction_abort_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 60_000), ("2.5", 10_000)),
+    ]
+    transaction_abort_interval_us: Annotated[
+        int,
+        Setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", since="0.11"),
         "how often a coordinator looks for transactions whose time is over",
-        minimum=1,
-        since="0.11",
-    ),
-    Setting(
-        "transactional.id.expiration.ms",
-        "transactional_id_expiration_us",
-        "milliseconds",
-        ((_SINCE_EVER, 604_800_000),),
+    ]
+    transactional_id_expiration_us: Annotated[
+        int,
+        Setting("transactional.id.expiration.ms", since="0.11"),
         "how long a coordinator keeps a transactional id that nobody uses",
-        minimum=1,
-        since="0.11",
-    ),
-    Setting(
-        "transaction.remove.expired.transaction.cleanup.interval.ms",
-        "transaction_expiry_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 3_600_000),),
+    ]
+    transaction_expiry_interval_us: Annotated[
+        int,
+        Setting("transaction.remove.expired.transaction.cleanup.interval.ms", since="0.11"),
         "how often a coordinator looks for transactional ids that nobody uses",
-        minimum=1,
-        since="0.11",
-    ),
-    Setting(
-        "transaction.partition.verification.enable",
-        "transaction_verification",
-        "boolean",
-        ((_SINCE_EVER, True),),
+    ]
+    transaction_verification: Annotated[
+        bool,
+        Setting("transaction.partition.verification.enable"),
         "leaders ask the coordinator whether they are part of a transaction (KIP-890)",
-        since="3.6",
-    ),
-    Setting(
-        "group.min.session.timeout.ms",
-        "group_min_session_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 6_000),),
+    ]
+    group_min_session_timeout_us: Annotated[
+        int,
+        Setting("group.min.session.timeout.ms", since="0.9.0", minimum=0),
         "a member of a group may have no shorter session timeout",
-        since="0.9.0",
-    ),
-    Setting(
-        "group.max.session.timeout.ms",
-        "group_max_session_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 30_000), ("0.10.1", 300_000), ("2.3", 1_800_000)),
+    ]
+    group_max_session_timeout_us: Annotated[
+        int,
+        Setting(
+            "group.max.session.timeout.ms",
+            since="0.9.0",
+            defaults=((DOCUMENTS, 30_000), ("0.10.1", 300_000), ("2.3", 1_800_000)),
+            minimum=0,
+        ),
         "a member of a group may have no longer session timeout",
-        since="0.9.0",
-    ),
-    Setting(
-        "group.initial.rebalance.delay.ms",
-        "group_initial_rebalance_delay_us",
-        "milliseconds",
-        ((_SINCE_EVER, 0), ("0.11", 3_000)),
+    ]
+    group_initial_rebalance_delay_us: Annotated[
+        int,
+        Setting(
+            "group.initial.rebalance.delay.ms",
+            since="0.11",
+            defaults=((DOCUMENTS, 0), ("0.11", 3_000)),
+            minimum=0,
+        ),
         "how long an empty group waits for more members than its first (KIP-134)",
-        since="0.11",
-    ),
-    Setting(
-        "group.consumer.session.timeout.ms",
-        "consumer_session_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 45_000),),
+    ]
+    consumer_session_timeout_us: Annotated[
+        int,
+        Setting("group.consumer.session.timeout.ms"),
         "how long a member of a consumer group may be silent (KIP-848)",
-        minimum=1,
-        since="3.7",
-    ),
-    Setting(
-        "group.consumer.min.session.timeout.ms",
-        "consumer_min_session_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 45_000),),
+    ]
+    consumer_min_session_timeout_us: Annotated[
+        int,
+        Setting("group.consumer.min.session.timeout.ms"),
         "the shortest session timeout of a consumer group (KIP-848)",
-        minimum=1,
-        since="3.7",
-    ),
-    Setting(
-        "group.consumer.max.session.timeout.ms",
-        "consumer_max_session_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 60_000),),
+    ]
+    consumer_max_session_timeout_us: Annotated[
+        int,
+        Setting("group.consumer.max.session.timeout.ms"),
         "the longest session timeout of a consumer group (KIP-848)",
-        minimum=1,
-        since="3.7",
-    ),
-    Setting(
-        "group.consumer.heartbeat.interval.ms",
-        "consumer_heartbeat_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 5_000),),
+    ]
+    consumer_heartbeat_interval_us: Annotated[
+        int,
+        Setting("group.consumer.heartbeat.interval.ms"),
         "how often members of a consumer group are told to send heartbeats (KIP-848)",
-        minimum=1,
-        since="3.7",
-    ),
-    Setting(
-        "group.consumer.min.heartbeat.interval.ms",
-        "consumer_min_heartbeat_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 5_000),),
+    ]
+    consumer_min_heartbeat_interval_us: Annotated[
+        int,
+        Setting("group.consumer.min.heartbeat.interval.ms"),
         "the shortest heartbeat interval of a consumer group (KIP-848)",
-        minimum=1,
-        since="3.7",
-    ),
-    Setting(
-        "group.consumer.max.heartbeat.interval.ms",
-        "consumer_max_heartbeat_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 15_000),),
+    ]
+    consumer_max_heartbeat_interval_us: Annotated[
+        int,
+        Setting("group.consumer.max.heartbeat.interval.ms"),
         "the longest heartbeat interval of a consumer group (KIP-848)",
-        minimum=1,
-        since="3.7",
-    ),
-    Setting(
-        "group.consumer.assignment.interval.ms",
-        "consumer_assignment_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 1_000),),
+    ]
+    consumer_assignment_interval_us: Annotated[
+        int,
+        Setting("group.consumer.assignment.interval.ms", minimum=0),
         "the shortest time between two assignments of a consumer group (KIP-1263)",
-        since="4.3",
-    ),
-    Setting(
-        "group.consumer.max.size",
-        "consumer_group_max_size",
-        "integer",
-        ((_SINCE_EVER, INT_MAX),),
+    ]
+    consumer_group_max_size: Annotated[
+        int,
+        Setting("group.consumer.max.size"),
         "how many members a consumer group may have (KIP-848)",
-        minimum=1,
-        since="3.7",
-    ),
-    Setting(
-        "group.consumer.migration.policy",
-        "consumer_migration_policy",
-        "word",
-        ((_SINCE_EVER, 0), ("4.0", 3)),
+    ]
+    consumer_migration_policy: Annotated[
+        int,
+        Setting(
+            "group.consumer.migration.policy",
+            words=("disabled", "downgrade", "upgrade", "bidirectional"),
+        ),
         "which groups change between the classic and the consumer protocol online (KIP-848)",
-        words=("disabled", "downgrade", "upgrade", "bidirectional"),
-        since="3.8",
-    ),
-    Setting(
-        "group.consumer.assignors",
-        "consumer_assignors",
-        "word",
-        ((_SINCE_EVER, 4), ("4.0", 0)),
+    ]
+    consumer_assignors: Annotated[
+        int,
+        Setting(
+            "group.consumer.assignors",
+            defaults=((DOCUMENTS, 4), ("4.0", 0)),
+            words=("uniform,range", "range,uniform", "uniform", "range", _BOTH_CLASSES),
+            aliases={"UniformAssignor": "uniform", "RangeAssignor": "range"},
+        ),
         "the assignors of consumer groups, the default first; only Kafka's own (KIP-848)",
-        words=("uniform,range", "range,uniform", "uniform", "range", _BOTH_CLASSES),
-        aliases={"UniformAssignor": "uniform", "RangeAssignor": "range"},
-        since="3.7",
-    ),
-    Setting(
-        "group.share.session.timeout.ms",
-        "share_session_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 45_000),),
+    ]
+    share_session_timeout_us: Annotated[
+        int,
+        Setting("group.share.session.timeout.ms"),
         "how long a member of a share group may be silent (KIP-932)",
-        minimum=1,
-        since="3.9",
-    ),
-    Setting(
-        "group.share.min.session.timeout.ms",
-        "share_min_session_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 45_000),),
+    ]
+    share_min_session_timeout_us: Annotated[
+        int,
+        Setting("group.share.min.session.timeout.ms"),
         "the shortest session timeout of a share group (KIP-932)",
-        minimum=1,
-        since="3.9",
-    ),
-    Setting(
-        "group.share.max.session.timeout.ms",
-        "share_max_session_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 60_000),),
+    ]
+    share_max_session_timeout_us: Annotated[
+        int,
+        Setting("group.share.max.session.timeout.ms"),
         "the longest session timeout of a share group (KIP-932)",
-        minimum=1,
-        since="3.9",
-    ),
-    Setting(
-        "group.share.heartbeat.interval.ms",
-        "share_heartbeat_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 5_000),),
+    ]
+    share_heartbeat_interval_us: Annotated[
+        int,
+        Setting("group.share.heartbeat.interval.ms"),
         "how often members of a share group are told to send heartbeats (KIP-932)",
-        minimum=1,
-        since="3.9",
-    ),
-    Setting(
-        "group.share.min.heartbeat.interval.ms",
-        "share_min_heartbeat_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 5_000),),
+    ]
+    share_min_heartbeat_interval_us: Annotated[
+        int,
+        Setting("group.share.min.heartbeat.interval.ms"),
         "the shortest heartbeat interval of a share group (KIP-932)",
-        minimum=1,
-        since="3.9",
-    ),
-    Setting(
-        "group.share.max.heartbeat.interval.ms",
-        "share_max_heartbeat_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 15_000),),
+    ]
+    share_max_heartbeat_interval_us: Annotated[
+        int,
+        Setting("group.share.max.heartbeat.interval.ms"),
         "the longest heartbeat interval of a share group (KIP-932)",
-        minimum=1,
-        since="3.9",
-    ),
-    Setting(
-        "group.share.assignment.interval.ms",
-        "share_assignment_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 1_000),),
+    ]
+    share_assignment_interval_us: Annotated[
+        int,
+        Setting("group.share.assignment.interval.ms", minimum=0),
         "the shortest time between two assignments of a share group (KIP-1263)",
-        since="4.3",
-    ),
-    Setting(
-        "group.share.max.size",
-        "share_group_max_size",
-        "integer",
-        ((_SINCE_EVER, 200),),
+    ]
+    share_group_max_size: Annotated[
+        int,
+        Setting("group.share.max.size", since="4.0"),
         "how many members a share group may have (KIP-932)",
-        minimum=1,
-        since="4.0",
-    ),
-    Setting(
-        "group.share.delivery.count.limit",
-        "share_delivery_count_limit",
-        "integer",
-        ((_SINCE_EVER, 5),),
+    ]
+    share_delivery_count_limit: Annotated[
+        int,
+        Setting("group.share.delivery.count.limit", minimum=2),
         "how often a record is delivered in a share group at most (KIP-932)",
-        minimum=2,
-        since="3.9",
-    ),
-    Setting(
-        "group.share.record.lock.duration.ms",
-        "share_record_lock_us",
-        "milliseconds",
-        ((_SINCE_EVER, 30_000),),
+    ]
+    share_record_lock_us: Annotated[
+        int,
+        Setting("group.share.record.lock.duration.ms"),
         "how long a record stays acquired in a share group (KIP-932)",
-        minimum=1,
-        since="3.9",
-    ),
-    Setting(
-        "group.share.min.record.lock.duration.ms",
-        "share_min_record_lock_us",
-        "milliseconds",
-        ((_SINCE_EVER, 15_000),),
+    ]
+    share_min_record_lock_us: Annotated[
+        int,
+        Setting("group.share.min.record.lock.duration.ms"),
         "the shortest lock of acquired records (KIP-932)",
-        minimum=1,
-        since="3.9",
-    ),
-    Setting(
-        "group.share.max.record.lock.duration.ms",
-        "share_max_record_lock_us",
-        "milliseconds",
-        ((_SINCE_EVER, 60_000),),
+    ]
+    share_max_record_lock_us: Annotated[
+        int,
+        Setting("group.share.max.record.lock.duration.ms"),
         "the longest lock of acquired records (KIP-932)",
-        minimum=1,
-        since="3.9",
-    ),
-    Setting(
-        "group.share.partition.max.record.locks",
-        "share_partition_max_record_locks",
-        "integer",
-        ((_SINCE_EVER, 200), ("4.1", 2_000)),
+    ]
+    share_partition_max_record_locks: Annotated[
+        int,
+        Setting("group.share.partition.max.record.locks"),
         "how many records of a partition a share group may have in flight (KIP-932)",
-        minimum=1,
-        since="3.9",
-    ),
-    Setting(
-        "group.share.max.share.sessions",
-        "share_max_sessions",
-        "integer",
-        ((_SINCE_EVER, 2_000),),
+    ]
+    share_max_sessions: Annotated[
+        int,
+        Setting("group.share.max.share.sessions"),
         "how many share sessions a broker keeps (KIP-932)",
-        minimum=1,
-        since="4.1",
-    ),
-    Setting(
-        "share.coordinator.state.topic.num.partitions",
-        "share_state_num_partitions",
-        "integer",
-        ((_SINCE_EVER, 50),),
+    ]
+    share_state_num_partitions: Annotated[
+        int,
+        Setting("share.coordinator.state.topic.num.partitions"),
         "how many partitions __share_group_state is made with",
-        minimum=1,
-        since="4.0",
-    ),
-    Setting(
-        "share.coordinator.state.topic.replication.factor",
-        "share_state_replication_factor",
-        "integer",
-        ((_SINCE_EVER, 3),),
+    ]
+    share_state_replication_factor: Annotated[
+        int,
+        Setting("share.coordinator.state.topic.replication.factor"),
         "how many replicas __share_group_state is made with",
-        minimum=1,
-        maximum=SHORT_MAX,
-        since="4.0",
-    ),
-    Setting(
-        "share.coordinator.state.topic.min.isr",
-        "share_state_min_isr",
-        "integer",
-        ((_SINCE_EVER, 2),),
+    ]
+    share_state_min_isr: Annotated[
+        int,
+        Setting("share.coordinator.state.topic.min.isr"),
         "min.insync.replicas of __share_group_state",
-        minimum=1,
-        maximum=SHORT_MAX,
-        since="4.0",
-    ),
-    Setting(
-        "share.coordinator.snapshot.update.records.per.snapshot",
-        "share_updates_per_snapshot",
-        "integer",
-        ((_SINCE_EVER, 500),),
+    ]
+    share_updates_per_snapshot: Annotated[
+        int,
+        Setting("share.coordinator.snapshot.update.records.per.snapshot", minimum=0),
         "after how many changes a share-partition's whole state is written again",
-        since="4.0",
-    ),
-    Setting(
-        "share.coordinator.write.timeout.ms",
-        "share_state_write_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 5_000),),
+    ]
+    share_state_write_timeout_us: Annotated[
+        int,
+        Setting("share.coordinator.write.timeout.ms"),
         "how long a share coordinator waits until its records are replicated",
-        minimum=1,
-        since="4.0",
-    ),
-    Setting(
-        "group.share.initialize.retry.interval.ms",
-        "share_initialize_retry_us",
-        "milliseconds",
-        ((_SINCE_EVER, 30_000),),
+    ]
+    share_initialize_retry_us: Annotated[
+        int,
+        Setting(
+            "group.share.initialize.retry.interval.ms", since="4.1", defaults=((DOCUMENTS, 30_000),)
+        ),
         "after how long a share group begins again with partitions whose state is not there yet",
-        minimum=1,
-        since="4.1",
-    ),
-    Setting(
-        "replica.selector.class",
-        "rack_aware_reads",
-        "word",
-        ((_SINCE_EVER, False),),
+    ]
+    rack_aware_reads: Annotated[
+        bool,
+        Setting(
+            "replica.selector.class",
+            defaults=((DOCUMENTS, False),),
+            words=("LeaderSelector", "RackAwareReplicaSelector"),
+        ),
         "which replica consumers read: LeaderSelector or RackAwareReplicaSelector (KIP-392)",
-        words=("LeaderSelector", "RackAwareReplicaSelector"),
-        since="2.4",
-    ),
-    Setting(
-        "log.message.timestamp.type",
-        "log_append_time",
-        "word",
-        ((_SINCE_EVER, False),),
+    ]
+    log_append_time: Annotated[
+        bool,
+        Setting("log.message.timestamp.type", since="0.10", words=("CreateTime", "LogAppendTime")),
         "whose time records have: their producer's (CreateTime) or their leader's (LogAppendTime)",
-        words=("CreateTime", "LogAppendTime"),
-        per_topic=True,
-        topic_name="message.timestamp.type",
-        since="0.10",
-    ),
-    Setting(
-        "replica.fetch.max.bytes",
-        "replica_fetch_max_bytes",
-        "integer",
-        ((_SINCE_EVER, 1_048_576),),
+    ]
+    replica_fetch_max_bytes: Annotated[
+        int,
+        Setting("replica.fetch.max.bytes", minimum=0),
         "how many bytes of records a follower is given of one partition at once",
-    ),
-    Setting(
-        "replica.fetch.response.max.bytes",
-        "replica_fetch_response_max_bytes",
-        "integer",
-        ((_SINCE_EVER, INT_MAX), ("0.10.1", 10_485_760)),
+    ]
+    replica_fetch_response_max_bytes: Annotated[
+        int,
+        Setting(
+            "replica.fetch.response.max.bytes",
+            since="0.10.1",
+            defaults=((DOCUMENTS, 2_147_483_647), ("0.10.1", 10_485_760)),
+            minimum=0,
+        ),
         "how many bytes of records a follower is given at once (KIP-74)",
-        since="0.10.1",
-    ),
-    Setting(
-        "fetch.max.bytes",
-        "fetch_max_bytes",
-        "integer",
-        ((_SINCE_EVER, INT_MAX), ("2.5", 57_671_680)),
+    ]
+    fetch_max_bytes: Annotated[
+        int,
+        Setting(
+            "fetch.max.bytes",
+            minimum=1_024,
+            defaults=((DOCUMENTS, 2_147_483_647), ("2.5", 57_671_680)),
+        ),
         "how many bytes of records a consumer is given at once, whatever it asks for (KIP-541)",
-        minimum=1_024,
-        since="2.5",
-    ),
-    Setting(
-        "max.incremental.fetch.session.cache.slots",
-        "fetch_session_slots",
-        "integer",
-        ((_SINCE_EVER, 0), ("1.1", 1_000)),
+    ]
+    fetch_session_slots: Annotated[
+        int,
+        Setting(
+            "max.incremental.fetch.session.cache.slots",
+            defaults=((DOCUMENTS, 0), ("1.1", 1_000)),
+            minimum=0,
+        ),
         "how many fetch sessions of consumers a broker keeps (KIP-227)",
-        since="1.1",
-    ),
-    Setting(
-        "auto.create.topics.enable",
-        "auto_create_topics_enable",
-        "boolean",
-        ((_SINCE_EVER, True),),
+    ]
+    auto_create_topics_enable: Annotated[
+        bool,
+        Setting("auto.create.topics.enable"),
         "a topic that a client of the wire protocol asks for is made if there is none",
-    ),
-    Setting(
-        "num.partitions",
-        "num_partitions",
-        "integer",
-        ((_SINCE_EVER, 1),),
-        "how many partitions a topic gets for which nobody says it",
-        minimum=1,
-    ),
-    Setting(
-        "default.replication.factor",
-        "default_replication_factor",
-        "integer",
-        ((_SINCE_EVER, 1),),
-        "how many replicas its partitions get",
-        minimum=1,
-    ),
-    Setting(
-        "socket.request.max.bytes",
-        "socket_request_max_bytes",
-        "integer",
-        ((_SINCE_EVER, 104_857_600),),
-        "the largest request that a broker takes",
-        minimum=1,
-    ),
-    Setting(
-        "connections.max.idle.ms",
-        "connections_max_idle_us",
-        "milliseconds",
-        ((_SINCE_EVER, 600_000),),
+    ]
+    num_partitions: Annotated[
+        int, Setting("num.partitions"), "how many partitions a topic gets for which nobody says it"
+    ]
+    default_replication_factor: Annotated[
+        int, Setting("default.replication.factor"), "how many replicas its partitions get"
+    ]
+    socket_request_max_bytes: Annotated[
+        int, Setting("socket.request.max.bytes"), "the largest request that a broker takes"
+    ]
+    connections_max_idle_us: Annotated[
+        int,
+        Setting("connections.max.idle.ms", since="0.8.2"),
         "how long a client's connection may be idle before the broker closes it",
-        minimum=1,
-        since="0.8.2",
-        maximum=LONG_MAX,
-    ),
-    Setting(
-        "broker.session.timeout.ms",
-        "broker_session_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 9_000),),
+    ]
+    broker_session_timeout_us: Annotated[
+        int,
+        Setting("broker.session.timeout.ms", since=_KRAFT),
         "KRaft: how long the controller hears nothing of a broker before it fences it (KIP-631)",
-        minimum=1,
-        since=_KRAFT,
-    ),
-    Setting(
-        "broker.heartbeat.interval.ms",
-        "broker_heartbeat_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 2_000),),
+    ]
+    broker_heartbeat_interval_us: Annotated[
+        int,
+        Setting("broker.heartbeat.interval.ms", since=_KRAFT),
         "KRaft: how often a broker sends the controller a heartbeat",
-        minimum=1,
-        since=_KRAFT,
-    ),
-    Setting(
-        "controller.quorum.election.timeout.ms",
-        "quorum_election_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 1_000),),
+    ]
+    quorum_election_timeout_us: Annotated[
+        int,
+        Setting("controller.quorum.election.timeout.ms", since=_KRAFT),
         "KRaft: how long an election may take; chance adds up to as much (KIP-595)",
-        minimum=1,
-        since=_KRAFT,
-    ),
-    Setting(
-        "controller.quorum.election.backoff.max.ms",
-        "quorum_election_backoff_max_us",
-        "milliseconds",
-        ((_SINCE_EVER, 1_000),),
+    ]
+    quorum_election_backoff_max_us: Annotated[
+        int,
+        Setting("controller.quorum.election.backoff.max.ms", since=_KRAFT, minimum=0),
         "KRaft: how long a candidate that lost waits at most before it stands again",
-        since=_KRAFT,
-    ),
-    Setting(
-        "controller.quorum.fetch.timeout.ms",
-        "quorum_fetch_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 2_000),),
+    ]
+    quorum_fetch_timeout_us: Annotated[
+        int,
+        Setting("controller.quorum.fetch.timeout.ms", since=_KRAFT),
         "KRaft: how long a controller hears nothing of the quorum's leader before it stands",
-        minimum=1,
-        since=_KRAFT,
-    ),
-    Setting(
-        "controller.quorum.request.timeout.ms",
-        "quorum_request_timeout_us",
-        "milliseconds",
-        ((_SINCE_EVER, 2_000),),
+    ]
+    quorum_request_timeout_us: Annotated[
+        int,
+        Setting("controller.quorum.request.timeout.ms", since=_KRAFT),
         "KRaft: how long a member of the quorum waits for a response",
-        minimum=1,
-        since=_KRAFT,
-    ),
-    Setting(
-        "controller.quorum.append.linger.ms",
-        "quorum_append_linger_us",
-        "milliseconds",
-        ((_SINCE_EVER, 25),),
+    ]
+    quorum_append_linger_us: Annotated[
+        int,
+        Setting("controller.quorum.append.linger.ms", since=_KRAFT, minimum=0),
         "KRaft: how long the leader gathers records before it writes them to the log",
-        since=_KRAFT,
-    ),
-    Setting(
-        "metadata.max.idle.interval.ms",
-        "metadata_max_idle_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 500),),
+    ]
+    metadata_max_idle_interval_us: Annotated[
+        int,
+        Setting("metadata.max.idle.interval.ms", minimum=0),
         "KRaft: how often the active controller writes a NoOpRecord, 0 for never (KIP-835)",
-        since=_KRAFT,
-    ),
-    Setting(
-        "metadata.log.max.record.bytes.between.snapshots",
-        "metadata_snapshot_bytes",
-        "integer",
-        ((_SINCE_EVER, 20_971_520),),
+    ]
+    metadata_snapshot_bytes: Annotated[
+        int,
+        Setting("metadata.log.max.record.bytes.between.snapshots", since=_KRAFT),
         "KRaft: after so many bytes of the metadata log a member writes a snapshot (KIP-630)",
-        minimum=1,
-        maximum=LONG_MAX,
-        since=_KRAFT,
-    ),
-    Setting(
-        "metadata.log.max.snapshot.interval.ms",
-        "metadata_snapshot_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 0), (_SNAPSHOTS_BY_TIME, 3_600_000)),
+    ]
+    metadata_snapshot_interval_us: Annotated[
+        int,
+        Setting(
+            "metadata.log.max.snapshot.interval.ms",
+            defaults=((DOCUMENTS, 0), (_SNAPSHOTS_BY_TIME, 3_600_000)),
+            minimum=0,
+        ),
         "KRaft: after so long a member writes a snapshot, 0 for never (KIP-876)",
-        maximum=LONG_MAX,
-        since=_SNAPSHOTS_BY_TIME,
-    ),
-    Setting(
-        "metadata.max.retention.bytes",
-        "metadata_max_retention_bytes",
-        "integer",
-        ((_SINCE_EVER, -1), (_SNAPSHOTS_BY_TIME, 104_857_600)),
+    ]
+    metadata_max_retention_bytes: Annotated[
+        int,
+        Setting("metadata.max.retention.bytes", minimum=-1, since=_KRAFT),
         "KRaft: how much the metadata log and its snapshots may take, -1 for any amount",
-        minimum=-1,
-        maximum=LONG_MAX,
-        since=_KRAFT,
-    ),
-    Setting(
-        "metadata.max.retention.ms",
-        "metadata_max_retention_us",
-        "milliseconds",
-        ((_SINCE_EVER, 604_800_000),),
+    ]
+    metadata_max_retention_us: Annotated[
+        int,
+        Setting("metadata.max.retention.ms", since=_KRAFT, minimum=0),
         "KRaft: how old a snapshot of the metadata log may be that is not the latest",
-        maximum=LONG_MAX,
-        since=_KRAFT,
-    ),
-    Setting(
-        "metadata.log.segment.bytes",
-        "metadata_log_segment_bytes",
-        "integer",
-        ((_SINCE_EVER, 1_073_741_824),),
+    ]
+    metadata_log_segment_bytes: Annotated[
+        int,
+        Setting("metadata.log.segment.bytes", minimum=8_388_608, since=_KRAFT),
         "KRaft: the size of a file of the metadata log; a file goes as a whole",
-        minimum=8_388_608,
-        since=_KRAFT,
-    ),
-    Setting(
-        "metadata.log.segment.ms",
-        "metadata_log_segment_us",
-        "milliseconds",
-        ((_SINCE_EVER, 604_800_000),),
+    ]
+    metadata_log_segment_us: Annotated[
+        int,
+        Setting("metadata.log.segment.ms", since=_KRAFT, minimum=0),
         "KRaft: after how long a new file of the metadata log begins",
-        maximum=LONG_MAX,
-        since=_KRAFT,
-    ),
-    Setting(
-        "unclean.leader.election.interval.ms",
-        "unclean_election_interval_us",
-        "milliseconds",
-        ((_SINCE_EVER, 300_000),),
+    ]
+    unclean_election_interval_us: Annotated[
+        int,
+        Setting(
+            "unclean.leader.election.interval.ms",
+            since=_KRAFT,
+            defaults=((DOCUMENTS, 300_000),),
+            maximum=LONG_MAX,
+        ),
         "KRaft: how often the controller looks for partitions to elect uncleanly",
-        minimum=1,
-        maximum=LONG_MAX,
-        since=_KRAFT,
-    ),
+    ]
+
+
+_LARGEST: Final = {"SHORT": SHORT_MAX, "INT": INT_MAX, "LONG": LONG_MAX}
+_UNITS: Final[dict[str, Kind]] = {
+    "ms": "milliseconds",
+    "seconds": "seconds",
+    "minutes": "minutes",
+}
+
+
+def _kind(attribute: str, setting: Setting, python_type: type) -> Kind:
+    if setting.words:
+        return "word"
+    if attribute.endswith("_us"):
+        return _UNITS[setting.name.rpartition(".")[2]]
+    return "boolean" if python_type is bool else "integer"
+
+
+def _complete(attribute: str, python_type: type, setting: Setting, meaning: str) -> Setting:
+    """Add to what a field says what Kafka's tables say."""
+    kind = _kind(attribute, setting, python_type)
+    history = [key for key in BROKER_CONFIGS if key.name == setting.name]
+    is_number = kind not in ("boolean", "word")
+    defaults = setting.defaults
+    if not defaults:
+        oldest, *later = [(key.since, _value(setting, kind, key.default or "")) for key in history]
+        defaults = ((DOCUMENTS, oldest[1]), *later)
+    since = history[0].since if history else FIRST_DESCRIBED
+    largest = _LARGEST[history[-1].type] if history and is_number else INT_MAX
+    return replace(
+        setting,
+        attribute=attribute,
+        meaning=meaning,
+        kind=kind,
+        minimum=setting.minimum if is_number else 0,
+        maximum=setting.maximum or largest,
+        defaults=defaults,
+        since=setting.since or (DOCUMENTS if since == FIRST_DESCRIBED else since),
+        topic_name=next((key.name for key in TOPIC_CONFIGS if key.of_broker == setting.name), ""),
+    )
+
+
+def _value(setting: Setting, kind: Kind, text: str) -> Parsed:
+    if kind == "boolean":
+        return text == "true"
+    if kind != "word":
+        return int(text)
+    number = setting.words.index(text)
+    return number if setting.words[2:] else bool(number)
+
+
+SETTINGS: Final = tuple(
+    _complete(attribute, annotation.__origin__, *annotation.__metadata__)
+    for attribute, annotation in BrokerConfig.__annotations__.items()
 )
-"""Every name with an effect here; topics have those ``per_topic``, too."""
+"""Every name with an effect here; topics have those with a ``topic_name``, too."""
 
 WITHOUT_EFFECT: Final = {
     "inter.broker.protocol.version": "brokers speak the newest protocol of their release, and"
@@ -997,20 +737,5 @@ TOPICS_BEFORE_4: Final = frozenset(
 )
 """Those of them that 4.0 has removed."""
 
-LISTS: Final = frozenset(
-    {
-        "cleanup.policy",
-        "follower.replication.throttled.replicas",
-        "leader.replication.throttled.replicas",
-    }
-)
-"""Those of :data:`TOPICS` that are lists, separated by commas."""
-
-LONGS: Final = frozenset(
-    {
-        "flush.messages",
-        "local.retention.bytes",
-        *(name for name in TOPICS if name.endswith(".ms")),
-    }
-)
-"""Those of :data:`TOPICS` that are 64-bit integers; other integers have 32 bits."""
+LISTS: Final = frozenset(key.name for key in TOPIC_CONFIGS if key.type == "LIST")
+"""Those of topics' configurations that are lists, separated by commas."""

@@ -5,7 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.releases.config import BrokerConfig, ConfigError, resolve
+from emulator.releases.config import ConfigError, resolve
+from emulator.releases.config_names import BrokerConfig
 from sessions.model.authority import Authority
 from sessions.model.health import SERVING
 from sessions.model.states import PartitionState, ViewState

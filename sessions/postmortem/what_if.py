@@ -32,7 +32,8 @@ from emulator.inputs.statements import (
     StopBroker,
     ThawBroker,
 )
-from emulator.releases.config import BrokerConfig, ConfigError, resolve, topic_config_names
+from emulator.releases.config import ConfigError, resolve, topic_config_names
+from emulator.releases.config_names import BrokerConfig
 from emulator.scenario.runner import Runner
 from sessions.own_cluster.formats.metadata_log import Metadata
 from sessions.own_cluster.places import time_text

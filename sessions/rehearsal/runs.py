@@ -21,7 +21,8 @@ from emulator.inputs.statements import (
     CreateCluster,
     Statement,
 )
-from emulator.releases.config import BrokerConfig, resolve
+from emulator.releases.config import resolve
+from emulator.releases.config_names import BrokerConfig
 from emulator.restore.metadata_log import controller_ids
 from emulator.scenario.runner import Runner
 from sessions.rehearsal.cases import Case

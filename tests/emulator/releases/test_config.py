@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from emulator.releases.config import (
-    BrokerConfig,
     ConfigError,
     check_topic_config,
     check_without_effect,
@@ -18,7 +17,13 @@ from emulator.releases.config import (
     validate,
     without_effect,
 )
-from emulator.releases.config_names import INT_MAX, PRODUCERS, SETTINGS, WITHOUT_EFFECT
+from emulator.releases.config_names import (
+    INT_MAX,
+    PRODUCERS,
+    SETTINGS,
+    WITHOUT_EFFECT,
+    BrokerConfig,
+)
 from emulator.releases.profiles import VERSIONS
 
 
