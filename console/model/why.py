@@ -13,9 +13,10 @@ from console.model.reader import EventReader
 from console.model.silence import began
 from emulator import events
 from emulator.events import AuditChanged, Event, PartitionStateChanged
-from sessions.model.cluster_view import is_stalled
+from sessions.model.authority import severed_followers
 from sessions.model.health import BY_FLAG, BY_MILD_FLAG, SERVING, flags_of
 from sessions.model.states import PartitionState, ViewState
+from sessions.model.waiting import is_stalled, wait_of
 from sessions.text import clock
 
 AUDIT_BUDGET_MS: Final = 5.0
@@ -50,8 +51,8 @@ WRITTEN_BY: Final[dict[str, tuple[type[Event], ...]]] = {
 """The events that a column's cell comes from; those of replicas count on the leader's only."""
 AUDITED: Final = frozenset({"lost", "diverged"})
 """The states that an audit finds."""
-OF_PROCESS: Final = frozenset({"leaderless", "waiting"})
-"""The states that the end or freeze of a process leads to."""
+OF_SILENCE: Final = frozenset({"leaderless", "waiting", "hw_stalled"})
+"""The states that a process or follower leads to that does not respond or fetch."""
 _Holds = Callable[[PartitionStateChanged, PartitionState], bool]
 
 
@@ -92,23 +93,11 @@ def _speaks_of(event: Event, kinds: tuple[type[Event], ...], partition: Partitio
 def status_of(state: ViewState, partition: PartitionState) -> str:
     """Return the partition's most severe state."""
     serving = {broker.id for broker in state.brokers.values() if broker.state in SERVING}
-    flags = flags_of(partition, serving)
+    flags = flags_of(partition, serving, severed_followers(state))
     status = next((name for flag, name in BY_FLAG if flags & flag), "")
     if not status and is_stalled(state, partition):
         return "hw_stalled"
     return status or next((name for flag, name in BY_MILD_FLAG if flags & flag), "healthy")
-
-
-def laggards(partition: PartitionState) -> list[int]:
-    """The members of the ISR that, as far as their leader knows, have not fetched to its end."""
-    leader = partition.leader_replica
-    if leader is None:
-        return []
-    return [
-        broker
-        for broker in partition.isr
-        if broker != leader.broker and leader.remote_leo.get(broker, -1) < leader.log_end_offset
-    ]
 
 
 def state_path(partition: PartitionState) -> str:
@@ -160,10 +149,8 @@ class Explainer:
                 state.seq,
                 lambda event: getattr(event, status) or (status == "lost" and event.lost_offsets),
             )
-        elif status in OF_PROCESS:
-            since = self._process_event(state, partition)
-        elif status == "hw_stalled":
-            since = self._stall(state, partition)
+        elif status in OF_SILENCE:
+            since = self._silence(state, partition, status)
         if since is None and status in HOLDS:
             holds = HOLDS[status]
             since = self._since(
@@ -202,24 +189,20 @@ class Explainer:
             self._is_partial = True
             self.reader.wait_for_more()
 
-    def _process_event(self, state: ViewState, partition: PartitionState) -> int | None:
-        """Return the last end or freeze of a process that the partition's state depends on."""
-        silent = [
-            broker
-            for broker in {*partition.isr, leader_number(partition)}
-            if broker is not None
-            and (known := state.brokers.get(broker)) is not None
-            and known.state not in SERVING
-        ]
-        event = None if not silent else began(self.reader, state.seq, silent)
-        return None if event is None else event.seq
+    def _silence(self, state: ViewState, partition: PartitionState, status: str) -> int | None:
+        """Return what keeps the leader, or a member of the ISR, from responding or fetching.
 
-    def _stall(self, state: ViewState, partition: PartitionState) -> int | None:
-        """Return what keeps a follower from fetching; otherwise when the HW moved last."""
-        event = began(self.reader, state.seq, laggards(partition))
+        If a HW stands still for no such reason, return when it moved last.
+        """
+        wait = wait_of(state, partition)
+        brokers = {*(() if wait is None else wait.brokers)}
+        if status == "leaderless":
+            brokers.add(leader_number(partition) or 0)
+        event = began(self.reader, state.seq, brokers) if brokers else None
         if event is not None:
             return event.seq
-        return self._last(events.HighWatermarkChanged, partition.name, state.seq)
+        moved = status == "hw_stalled"
+        return self._last(events.HighWatermarkChanged, partition.name, state.seq) if moved else None
 
     def of_cell(self, state: ViewState, partition: PartitionState, column: str) -> int:
         """Return the event behind one column's cell, by default the one behind the state."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from console.model.partition_fields import leader_number
 from console.model.tape_window import EPOCH_ROLES
-from console.model.why import laggards, state_path
+from console.model.why import state_path
 from console.model.workspace import Stage
 from console.render.cause_chain import chain_lines
 from console.render.columns import rounded
@@ -120,9 +120,7 @@ def writes(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     if "under_min_isr" in statuses:
         need = f"acks=all is refused: ISR of {len(partition.isr)}, min {partition.min_isr}"
         return [line(label, Span(need, "error"))]
-    wait = wait_of(stage.view.state, partition) if "waiting" in statuses else None
-    if wait is None and "hw_stalled" in statuses:
-        wait = Wait(tuple(laggards(partition)), partition.hw_moved_us, None)
+    wait = wait_of(stage.view.state, partition) if statuses & {"waiting", "hw_stalled"} else None
     if wait is None or not wait.brokers:
         return []
     words = f"acks=all waits for broker {broker_list(wait.brokers)}"

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 from console.model.silence import in_words, silences
-from console.model.why import Fold, laggards, status_of
+from console.model.why import Fold, status_of
 from console.model.workspace import Stage
 from emulator import events
 from emulator.events import Event
 from sessions.model.states import PartitionState
+from sessions.model.verdict import brokers_in_words
+from sessions.model.waiting import wait_of
 from sessions.text import broker_list, clean, number
 
 MECHANISMS = {
@@ -50,15 +52,17 @@ def _what(stage: Stage, partition: PartitionState) -> str:
     lost = f"ISR lost {out}"
     what = "acknowledged" if partition.lost else "committed offsets"
     leader = partition.leader_replica
+    wait = wait_of(stage.view.state, partition)
+    awaited = brokers_in_words(wait.brokers) if wait and wait.brokers else "the ISR"
     stays = "" if leader is None else f"the HW stays at {number(leader.high_watermark)}"
     return {
-        "hw_stalled": f"{stays} until {broker_list(laggards(partition)) or 'the ISR'} fetches",
+        "hw_stalled": f"{stays} until {awaited} fetches",
         "offline": f"no leader: none of the ISR ({isr or 'empty'}) can be elected",
         "leaderless": f"broker {partition.leader} is the leader, and does not serve",
         "under_min_isr": lost,
         "at_min_isr": lost,
         "under_replicated": lost,
-        "waiting": f"the ISR ({isr}) has a broker that does not respond",
+        "waiting": f"writes with acks=all wait for {awaited} of the ISR",
         "unclean": f"{partition.leader} was elected from outside the ISR",
         "non_preferred": f"{partition.leader} leads instead of {preferred}",
         "lost": f"{number(partition.lost_count)} {what} are not in the leader's log",

@@ -17,6 +17,9 @@ from sessions.model.states import BrokerState, QuorumState, ViewState
 GONE = ("stopped", "crashed")
 """States of a process that has ended."""
 ALL_PERCENT = 100
+HELD_REQUESTS: Final = frozenset({"*", "Fetch", "FetchRequest"})
+HELD_RESPONSES: Final = frozenset({"*", "FetchResponse"})
+"""Names of messages: who holds them back on a link lets nobody fetch."""
 TROUBLES: Final = ("", "zookeeper cut", "no controller", "zookeeper unreachable", "quorum lost")
 """The cluster's own troubles, in order of severity; the first is none.
 
@@ -108,6 +111,19 @@ def cut_links(state: ViewState) -> set[tuple[int, int]]:
     """The links that carry nothing, as (source, destination)."""
     dead = (link for link in state.links if link.cut or link.drop_percent >= ALL_PERCENT)
     return {(link.source, link.destination) for link in dead}
+
+
+def severed_followers(state: ViewState) -> set[tuple[int, int]]:
+    """The brokers between which no fetches pass, as (follower, leader)."""
+    pairs = set[tuple[int, int]]()
+    for source, destination in cut_links(state):
+        pairs |= {(source, destination), (destination, source)}
+    for link in state.links:
+        if not HELD_REQUESTS.isdisjoint(link.holding):
+            pairs.add((link.source, link.destination))
+        if not HELD_RESPONSES.isdisjoint(link.holding):
+            pairs.add((link.destination, link.source))
+    return pairs
 
 
 def _reaches_zookeeper(broker: BrokerState, cut: set[tuple[int, int]]) -> bool:

@@ -13,7 +13,7 @@ from sessions.model.handlers.table import HANDLERS
 from sessions.model.health import BY_FLAG, BY_MILD_FLAG, STATUSES, Counts, writes_of
 from sessions.model.long_metadata_log import plain_list
 from sessions.model.states import Batch, PartitionState, ReplicaState, Run, ViewState, ZnodeState
-from sessions.model.waiting import config_of
+from sessions.model.waiting import is_stalled
 
 __all__ = ["STATUSES", "ClusterView", "Counts"]
 
@@ -166,7 +166,7 @@ class ClusterView(Model):
         flags = self.flags(partition.name)
         if flags:
             yield from (word for flag, word in BY_FLAG if flags & flag)
-        if self.hw_stalled(partition):
+        if is_stalled(self.state, partition):
             yield "hw_stalled"
         if flags:
             yield from (word for flag, word in BY_MILD_FLAG if flags & flag)
@@ -174,14 +174,7 @@ class ClusterView(Model):
     def writes(self, partition: PartitionState) -> str:
         """What becomes of writes with acks=all, one of :data:`sessions.model.health.WRITES`."""
         answer = writes_of(self.flags(partition.name))
-        return "waiting" if answer == "ok" and self.hw_stalled(partition) else answer
-
-    def hw_stalled(self, partition: PartitionState) -> bool:
-        """Whether records wait above a HW that has not moved for replica.lag.time.max.ms.
-
-        That is the release's own default unless the cluster's settings say otherwise.
-        """
-        return is_stalled(self.state, partition)
+        return "waiting" if answer == "ok" and is_stalled(self.state, partition) else answer
 
     # ---- what changed
 
@@ -202,15 +195,6 @@ class ClusterView(Model):
             return list(self.state.znodes)
         znodes = self.state.znodes
         return [path for path in touched if (z := znodes.get(path)) is None or z.changed > seq]
-
-
-def is_stalled(state: ViewState, partition: PartitionState) -> bool:
-    """What :meth:`ClusterView.hw_stalled` says, of a state alone."""
-    leader = partition.leader_replica
-    if leader is None or leader.log_end_offset <= leader.high_watermark:
-        return False
-    allowed_us = config_of(state).replica_lag_time_max_us
-    return state.time_us - partition.hw_moved_us > allowed_us
 
 
 def _nothing() -> ViewState:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from emulator.events import Event, MessageSent
 from emulator.releases.profiles import PROFILES
 from sessions.model import copies
-from sessions.model.authority import trouble_of
+from sessions.model.authority import severed_followers, trouble_of
 from sessions.model.changes import Changes
 from sessions.model.health import (
     BLOCKED,
@@ -26,6 +26,7 @@ from sessions.model.health import (
     Counts,
     flags_of,
     has_acting_leader,
+    missing_from_isr,
 )
 from sessions.model.states import BrokerState, PartitionState, ReplicaState, ViewState, ZnodeState
 
@@ -61,7 +62,7 @@ class Snapshot(Struct, frozen=True):
 
 
 class Blocked(Struct, frozen=True):
-    """What writes wait for: ``brokers`` that do not respond.
+    """What writes wait for: ``brokers`` that do not respond or fetch.
 
     ``is_stuck``: for some partition no other broker can lead, so waiting is of no use.
     """
@@ -264,7 +265,7 @@ class Model:
 
     def judge(self, tp: str, partition: PartitionState) -> None:
         """Recompute a partition's flags after a relevant change."""
-        flags = flags_of(partition, self.serving)
+        flags = flags_of(partition, self.serving, self.severed)
         before = self._flags.get(tp)
         if (flags | (before or 0)) & BLOCKED:
             self._blocked = None
@@ -302,6 +303,7 @@ class Model:
 
     def watch_authority(self) -> None:
         """Work out the cluster's own trouble again, after a change of what it depends on."""
+        self.severed = severed_followers(self.state)
         trouble = trouble_of(self.state)
         if trouble != self._trouble:
             self._counts_move()
@@ -318,7 +320,7 @@ class Model:
         for tp, flags in self._flags.items():
             if flags & BLOCKED:
                 partition = self.partitions[tp]
-                silent = set(partition.isr) - self.serving
+                silent = set(missing_from_isr(partition, self.serving, self.severed))
                 if flags & LEADERLESS:
                     is_stuck = is_stuck or not set(partition.isr) & self.serving
                     silent = {partition.leader or 0} - self.serving or silent

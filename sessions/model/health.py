@@ -3,7 +3,7 @@
 Everything that shows, filters, counts or measures a state (tables, header, time bar, alerts,
 filters, forecasts, the Spark jobs) uses :data:`STATES`. A state is a function of a partition's
 znode, the running brokers, and the audit. Only ``hw_stalled`` depends on the time as well, so it
-alone has no flag (see :meth:`sessions.model.cluster_view.ClusterView.hw_stalled`).
+alone has no flag (see :func:`sessions.model.waiting.is_stalled`).
 
 What becomes of a partition's writes follows from its states (:data:`WRITES`).
 """
@@ -67,7 +67,7 @@ STATES: Final = (
         "waiting",
         WAITING,
         "writes waiting",
-        "writes with acks=all wait for a broker in the ISR that does not respond",
+        "writes with acks=all wait for a broker in the ISR that does not respond or fetch",
         False,
     ),
     State("unclean", UNCLEAN, "unclean leader", "the leader was elected from outside the ISR"),
@@ -124,8 +124,8 @@ class Counts(Struct, frozen=True, array_like=True, gc=False):
     """How many brokers run, and how many partitions are in each state (one may be in several).
 
     ``blocked``: writes wait for a broker that does not respond, be it the leader or another one in
-    the ISR. ``refused``: a leader acts, and refuses writes with acks=all. ``lost_records`` are
-    acknowledged records. ``trouble`` is the cluster's own, a place in
+    the ISR, or that cannot fetch. ``refused``: a leader acts, and refuses writes with acks=all.
+    ``lost_records`` are acknowledged records. ``trouble`` is the cluster's own, a place in
     :data:`sessions.model.authority.TROUBLES`.
     """
 
@@ -178,10 +178,16 @@ ALERTING: Final = tuple(
 """The counted states that call for attention, the most severe first."""
 
 
-def flags_of(partition: PartitionState, serving: Set[int]) -> int:
+def flags_of(
+    partition: PartitionState,
+    serving: Set[int],
+    severed: Set[tuple[int, int]] = frozenset(),
+) -> int:
     """All that is wrong with a partition, as far as it does not depend on the time.
 
-    ``serving`` are the brokers whose process serves requests (:data:`SERVING`).
+    ``serving`` are the brokers whose process serves requests (:data:`SERVING`), ``severed`` the
+    followers that cannot fetch from a leader, with it
+    (:func:`sessions.model.authority.severed_followers`).
     """
     flags = DIVERGED if partition.diverged else 0
     if partition.lost or partition.lost_offsets:
@@ -195,10 +201,31 @@ def flags_of(partition: PartitionState, serving: Set[int]) -> int:
     is_led = has_acting_leader(partition, serving)
     if not is_led:
         flags |= LEADERLESS if partition.led or _is_named_dead(partition, serving) else 0
-    elif partition.state == "online" and not serving >= set(partition.isr):
+    elif partition.state == "online" and missing_from_isr(partition, serving, severed):
         flags |= WAITING
     flags |= _isr_flags(partition) | _leader_flags(partition)
     return flags | _writes_flags(flags, is_led=is_led)
+
+
+def missing_from_isr(
+    partition: PartitionState, serving: Set[int], severed: Set[tuple[int, int]]
+) -> list[int]:
+    """The members of the ISR for which writes with acks=all wait.
+
+    They do not respond, were told not to fetch, or cannot reach the leader.
+    """
+    leader = partition.leader
+    return [
+        broker
+        for broker in partition.isr
+        if broker not in serving
+        or (broker != leader and ((broker, leader) in severed or _is_paused(partition, broker)))
+    ]
+
+
+def _is_paused(partition: PartitionState, broker: int) -> bool:
+    replica = partition.replica_states.get(broker)
+    return replica is not None and replica.paused
 
 
 def _writes_flags(flags: int, *, is_led: bool) -> int:

@@ -28,7 +28,6 @@ UNSAID: Final = (
     events.MessageLost,
     events.MessageReleased,
     events.MessageSent,
-    events.ReplicaFetchPaused,
 )
 """Events that change only what no result says."""
 

@@ -143,6 +143,12 @@ class PartitionState(Struct, array_like=True, gc=False):
         return None if self.leader is None else self.replica_states.get(self.leader)
 
     @property
+    def has_uncommitted(self) -> bool:
+        """Whether the leader has records above its high watermark."""
+        leader = self.leader_replica
+        return leader is not None and leader.log_end_offset > leader.high_watermark
+
+    @property
     def remote_leo(self) -> dict[int, int]:
         """Each follower's LEO as tracked by the current leader (-1: unknown)."""
         leader = self.leader_replica

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from emulator.releases.config import ConfigError, resolve
 from emulator.releases.config_names import BrokerConfig
-from sessions.model.authority import Authority
-from sessions.model.health import SERVING
+from sessions.model.authority import Authority, severed_followers
+from sessions.model.health import SERVING, missing_from_isr
 from sessions.model.states import PartitionState, ViewState
 
 TICK_US: Final = 2_000_000
@@ -19,9 +19,9 @@ CONFIGS_KEPT: Final = 16
 class Wait(Struct, frozen=True):
     """Writes with acks=all wait for ``brokers``.
 
-    ``since_us`` is when the first of them ceased to respond, ``until_us`` when the last one has
-    left the ISR, or has lost its leadership, at the latest if it does not come back (None: unknown
-    or never).
+    ``since_us`` is when the first of them ceased to respond, or since when records wait for one
+    that does not fetch; ``until_us`` when the last one has left the ISR, or has lost its
+    leadership, at the latest if it does not come back (None: unknown or never).
     """
 
     brokers: tuple[int, ...]
@@ -31,24 +31,50 @@ class Wait(Struct, frozen=True):
 
 def wait_of(state: ViewState, partition: PartitionState) -> Wait | None:
     """Return what the writes of a partition with an acting leader wait for; None if nothing."""
-    silent = tuple(
+    serving = {broker.id for broker in state.brokers.values() if broker.state in SERVING}
+    brokers = tuple(missing_from_isr(partition, serving, severed_followers(state)))
+    if not brokers and not is_stalled(state, partition):
+        return None
+    brokers = brokers or laggards(partition)
+    wait = wait_for(state, brokers)
+    has_begun = wait.since_us is not None or not partition.has_uncommitted
+    return wait if has_begun else Wait(brokers, partition.hw_moved_us, None)
+
+
+def is_stalled(state: ViewState, partition: PartitionState) -> bool:
+    """Whether records wait above a HW that has not moved for replica.lag.time.max.ms.
+
+    That is the release's own default unless the cluster's settings say otherwise.
+    """
+    if not partition.has_uncommitted:
+        return False
+    return state.time_us - partition.hw_moved_us > config_of(state).replica_lag_time_max_us
+
+
+def laggards(partition: PartitionState) -> tuple[int, ...]:
+    """The members of the ISR that, as far as their leader knows, have not fetched to its end."""
+    leader = partition.leader_replica
+    if leader is None:
+        return ()
+    return tuple(
         broker
         for broker in partition.isr
-        if (known := state.brokers.get(broker)) is None or known.state not in SERVING
+        if broker != leader.broker and leader.remote_leo.get(broker, -1) < leader.log_end_offset
     )
-    return wait_for(state, silent) if silent else None
 
 
 def wait_for(state: ViewState, brokers: tuple[int, ...]) -> Wait:
     """Return since when these brokers have not responded, and until when they are waited for.
 
-    What should have happened by now and did not has no known end: nobody can change the ISR.
+    A broker that serves and does not fetch has no known end, nor has what should have happened by
+    now and did not: nobody can change the ISR.
     """
     times = [time_us for broker in brokers if (time_us := silenced_us(state, broker)) is not None]
     if not times:
         return Wait(brokers, None, None)
     until_us = max(times) + patience_us(state)
-    return Wait(brokers, min(times), until_us if until_us >= state.time_us else None)
+    is_known = len(times) == len(brokers) and until_us >= state.time_us
+    return Wait(brokers, min(times), until_us if is_known else None)
 
 
 def silenced_us(state: ViewState, process: int) -> int | None:

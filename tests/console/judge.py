@@ -131,7 +131,7 @@ def _partition(cluster: Cluster, tp: str, has_led: bool) -> PartitionTruth:
     leader = -1 if info is None else info.leader
     isr = () if info is None else tuple(info.isr)
     acts = _acts(cluster, tp, leader)
-    waits = tuple(broker for broker in isr if not serves(cluster, broker)) if acts else ()
+    waits = tuple(b for b in isr if not _fetches(cluster, tp, b, leader)) if acts else ()
     out = tuple(b for b in cluster.assigned(tp) or () if b not in isr) if info is not None else ()
     audit = cluster.state.audit.partitions.get(tp)
     named_serves = leader >= 0 and serves(cluster, leader)
@@ -143,6 +143,22 @@ def _partition(cluster: Cluster, tp: str, has_led: bool) -> PartitionTruth:
     return PartitionTruth(
         is_offline, acts, leader, named_serves, waits, out, lost, isr, min_isr, has_led
     )
+
+
+def _fetches(cluster: Cluster, tp: str, broker: int, leader: int) -> bool:
+    """Whether a member of the ISR serves, and leads or can fetch from the leader."""
+    if broker == leader or not serves(cluster, broker):
+        return serves(cluster, broker)
+    replica = cluster.replica(tp, broker)
+    is_paused = replica is not None and replica.paused
+    is_held = _holds(cluster, broker, leader, "FetchRequest", "Fetch")
+    is_held = is_held or _holds(cluster, leader, broker, "FetchResponse")
+    return not (is_paused or is_held) and connects(cluster, broker, leader)
+
+
+def _holds(cluster: Cluster, source: int, destination: int, *names: str) -> bool:
+    link = cluster.state.network.links.get((source, destination))
+    return link is not None and any(name in link.holding for name in ("*", *names))
 
 
 def _acts(cluster: Cluster, tp: str, leader: int) -> bool:

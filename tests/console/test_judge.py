@@ -8,7 +8,7 @@ the run's seed. ``TIDEGAUGE_JUDGED_RUNS`` sets how many runs of each mode are ju
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -24,7 +24,16 @@ from console.render.time_bar import worst_of
 from console.render.verdict import verdict_line
 from emulator.cluster import Cluster
 from emulator.events import Event, PartitionStateChanged, ReplicaRoleChanged, TopicDeleted
-from emulator.inputs.statements import AnyInput, CreateTopic, PauseReplica, Produce, Wait
+from emulator.inputs.statements import (
+    AnyInput,
+    CreateTopic,
+    CutLink,
+    DelayLink,
+    HoldMessages,
+    PauseReplica,
+    Produce,
+    Wait,
+)
 from emulator.releases.config import resolve
 from emulator.scenario.runner import Runner
 from sessions.model.cluster_view import ClusterView
@@ -268,17 +277,63 @@ def test_the_console_says_what_is_so(begin: Begin, seed: int) -> None:
     assert judged.looks > LENGTH + judged.sampled
 
 
+def pause(follower: int, leader: int) -> Sequence[AnyInput]:
+    """Let a follower no longer fetch."""
+    return (PauseReplica(tp="t-0", broker=follower),)
+
+
+def cut(follower: int, leader: int) -> Sequence[AnyInput]:
+    """Cut it off from its leader, so that nothing reaches it."""
+    return (CutLink(source=leader, destination=follower, one_way=True),)
+
+
+def hold(follower: int, leader: int) -> Sequence[AnyInput]:
+    """Hold its requests back."""
+    return (HoldMessages(source=follower, destination=leader, api="Fetch"),)
+
+
+@pytest.mark.parametrize("silence", [pause, cut, hold])
 @pytest.mark.parametrize("begin", [zookeeper, kraft])
-def test_writes_wait_for_a_follower_that_does_not_fetch(begin: Begin) -> None:
-    """From replica.lag.time.max.ms on, until the leader takes it out of the ISR."""
-    run, _ = begin(0)
-    judged = Judged(run, 0)
-    lag_us = resolve(run.version, run.cluster.state.spec.config).replica_lag_time_max_us
-    judged.do(CreateTopic(topic="t", partitions=1, replication_factor=2))
-    judged.do(Wait(duration_us=STEP_US))
-    follower = run.cluster.state.states["t-0"].isr[1]
-    judged.do(PauseReplica(tp="t-0", broker=follower))
+def test_writes_wait_for_a_follower_that_does_not_fetch(
+    begin: Begin, silence: Callable[[int, int], Sequence[AnyInput]]
+) -> None:
+    """From the moment on in which it cannot, until the leader takes it out of the ISR."""
+    judged, leader, follower = replicated(begin)
+    for statement in silence(follower, leader):
+        judged.do(statement)
+    assert judged.view.counts().blocked == 1
+    waits = f"WRITES BLOCKED: 1 partition waits for broker {follower}"
+    assert text_of(verdict_line(judged.stage, WIDTH))[3:].startswith(waits)
+    judged.do(Produce(topic="t", acks=1))
+    lag_us = lag_of(judged)
+    judged.run.do(Wait(duration_us=lag_us * 3 // 2))
+    judged.do(Wait(duration_us=PIECES_MAX * STEP_US))
+    assert judged.view.partitions["t-0"].isr == [leader]
+    assert judged.view.counts().blocked == 0
+
+
+@pytest.mark.parametrize("begin", [zookeeper, kraft])
+def test_writes_wait_for_a_follower_whose_fetches_take_too_long(begin: Begin) -> None:
+    """Such a high watermark is seen from replica.lag.time.max.ms on."""
+    judged, leader, follower = replicated(begin)
+    lag_us = lag_of(judged)
+    judged.do(DelayLink(source=follower, destination=leader, delay_us=3 * lag_us))
     judged.do(Produce(topic="t", acks=1))
     judged.run.do(Wait(duration_us=lag_us - STEP_US))
     judged.do(Wait(duration_us=PIECES_MAX * STEP_US))
     assert judged.stalled
+
+
+def lag_of(judged: Judged) -> int:
+    """replica.lag.time.max.ms in microseconds."""
+    return resolve(judged.run.version, judged.run.cluster.state.spec.config).replica_lag_time_max_us
+
+
+def replicated(begin: Begin) -> tuple[Judged, int, int]:
+    """A run with a partition, its leader and its follower."""
+    run, _ = begin(0)
+    judged = Judged(run, 0)
+    judged.do(CreateTopic(topic="t", partitions=1, replication_factor=2))
+    judged.do(Wait(duration_us=STEP_US))
+    leader, follower = run.cluster.state.states["t-0"].isr
+    return judged, leader, follower

@@ -162,7 +162,20 @@ def link_changed(model: Model, event: events.LinkChanged) -> None:
     link.cut, link.delay_us = event.cut, event.delay_us
     link.drop_percent, link.holding = event.drop_percent, event.holding
     _drop_if_plain(model, link)
+    severed = model.severed
     model.watch_authority()
+    for follower, leader in severed ^ model.severed:
+        _fetches_changed(model, follower, leader, event.seq)
+
+
+def _fetches_changed(model: Model, follower: int, leader: int, seq: int) -> None:
+    """A broker can no longer fetch from another one, or can again: writes may wait for it."""
+    if follower < 0 or leader < 0:
+        return
+    for tp in model.naming(follower):
+        partition = model.partitions[tp]
+        if partition.leader == leader and follower in partition.isr:
+            model.judge(tp, model.partition(tp, seq))
 
 
 def _drop_if_plain(model: Model, link: LinkState) -> None:

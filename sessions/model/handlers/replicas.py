@@ -144,9 +144,10 @@ def flushed(model: Model, event: events.RecoveryPointsCheckpointed) -> None:
 
 
 def fetch_paused(model: Model, event: events.ReplicaFetchPaused) -> None:
-    """Pause or resume a follower's fetching."""
-    _, replica = model.replica(event.tp, event.broker, event.seq)
+    """Pause or resume a follower's fetching: writes may wait for it."""
+    partition, replica = model.replica(event.tp, event.broker, event.seq)
     replica.paused = event.paused
+    model.judge(event.tp, partition)
 
 
 def cut_end(replica: ReplicaState, log_end_offset: int) -> None:

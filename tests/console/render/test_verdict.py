@@ -4,7 +4,7 @@ from console.render.lines import text_of, width_of
 from console.render.verdict import LOOKS, verdict_line
 from console.render.why_sentence import sentence
 from console.styles.glyphs import ASCII, Glyphs
-from emulator.events import Event, ReplicaFetchPaused
+from emulator.events import Event, LinkChanged, ReplicaFetchPaused
 from sessions.model.health import Counts
 from sessions.model.verdict import verdicts
 from tests.console.fakes import ListSource, failover
@@ -18,13 +18,22 @@ def stage_of(script: str, kind: str = "LIVE") -> Stage:
 
 
 def paused_follower() -> list[Event]:
-    """Replica 0 is paused, and three records wait for it for 31 s."""
+    """Replica 0 is paused, and three records wait for it."""
+    return _waiting_for("replica pause orders-0@0", "0s")
+
+
+def slow_follower() -> list[Event]:
+    """What replica 0 asks for takes 90 s, and three records wait for it for 31 s."""
+    return _waiting_for("network delay 0 1 90s", "31s")
+
+
+def _waiting_for(fault: str, duration: str) -> list[Event]:
     return events_of(
         *SCRIPT.splitlines(),
         "produce orders --value a --acks all",
-        "replica pause orders-0@0",
+        fault,
         "produce orders --value b --count 3 --acks 1",
-        "wait 31s",
+        f"wait {duration}",
     )
 
 
@@ -55,18 +64,32 @@ def test_that_nobody_decides_is_said_in_fewer_words_where_room_is_short() -> Non
     assert "ZOOKEEPER UNREACHABLE: no elections, no changes of ISRs" in narrow
 
 
-def test_records_that_wait_for_a_paused_follower_are_not_called_healthy() -> None:
+def test_writes_wait_for_a_paused_follower() -> None:
     source = ListSource(paused_follower())
+    cause = next(event.seq for event in source.history if isinstance(event, ReplicaFetchPaused))
+    headline, why = _headline_and_why(source)
+    assert headline.startswith(" w WRITES BLOCKED: 1 partition waits for broker 0 ")
+    waits = "writes with acks=all wait for broker 0 of the ISR"
+    assert why == f"{waits}: because replica 0 was paused (#{cause})"
+
+
+def test_records_that_wait_for_a_slow_follower_are_not_called_healthy() -> None:
+    source = ListSource(slow_follower())
+    causes = [event.seq for event in source.history if isinstance(event, LinkChanged)]
+    headline, why = _headline_and_why(source)
+    assert "HW stalled: records of 1 partition wait for a follower in the ISR" in headline
+    assert why.startswith("the HW stays at 1 until broker 0 fetches: because the link from ")
+    assert any(f"(#{cause})" in why for cause in causes)
+
+
+def _headline_and_why(source: ListSource) -> tuple[str, str]:
     stage = Stage(source, glyphs=ASCII)
     stage.follow()
-    said = text_of(verdict_line(stage, 120))
-    assert "HW stalled: records of 1 partition wait for a follower in the ISR" in said
-    assert said.rstrip().endswith("! shows them")
+    headline = text_of(verdict_line(stage, 120))
+    assert headline.rstrip().endswith("! shows them")
     partition = source.view.partitions["orders-0"]
     links = chain(stage.reader, stage.explainer.seq(source.view.state, partition))
-    told = next(e for e in source.history if isinstance(e, ReplicaFetchPaused))
-    expected = f"the HW stays at 1 until 0 fetches: because replica 0 was paused (#{told.seq})"
-    assert sentence(stage, partition, links) == expected
+    return headline, sentence(stage, partition, links)
 
 
 def test_a_new_live_cluster_offers_three_tasks_and_a_recording_keys() -> None:

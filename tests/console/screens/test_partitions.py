@@ -9,7 +9,7 @@ from emulator import events
 from sessions.sources.recorded import ReplaySource
 from tests.console.driving import SMALL, Console, console
 from tests.console.fakes import ListSource, failover
-from tests.console.render.test_verdict import paused_follower
+from tests.console.render.test_verdict import slow_follower
 from tests.sessions.examples import record_story, small_chunks
 
 
@@ -245,6 +245,6 @@ async def test_a_long_move_says_how_far_it_is_and_of_when_the_rows_are(
 
 
 async def test_the_key_of_the_headline_lists_stalled_high_watermarks() -> None:
-    async with console(ListSource(paused_follower()), "2", "exclamation_mark") as driven:
+    async with console(ListSource(slow_follower()), "2", "exclamation_mark") as driven:
         assert table_of(driven) == ["orders-0"]
         assert "filter state=hw_stalled" in driven.lines()[3]

@@ -16,6 +16,7 @@ from emulator.releases.profiles import VERSIONS
 from emulator.scenario.conditions import value_of
 from sessions.model.cluster_view import STATUSES, ClusterView
 from sessions.model.states import PartitionState
+from sessions.model.waiting import is_stalled
 from tests.sessions.examples import SPEC, comparable, folded, run, story_events
 
 Facts = dict[str, object]
@@ -233,12 +234,12 @@ def test_a_hw_below_the_leo_for_too_long_is_stalled(version: str, lag_s: int) ->
     late_us = (20 + lag_s) * 1_000_000
     view.apply(RecordsAppended(4, 20_000_000, 0, "t-0", 1, 0, 3, 0, 1))
     partition = view.partitions["t-0"]
-    assert not view.hw_stalled(partition)
+    assert not is_stalled(view.state, partition)
     view.apply(ProduceSent(5, late_us, 0, "p1", "t-0", 9, [], ["x"], 1))
-    assert not view.hw_stalled(partition)
+    assert not is_stalled(view.state, partition)
     assert view.writes(partition) == "ok"
     view.apply(ProduceSent(6, late_us + 1, 0, "p1", "t-0", 10, [], ["x"], 1))
-    assert view.hw_stalled(partition)
+    assert is_stalled(view.state, partition)
     assert view.status(partition) == "hw_stalled"
     assert view.writes(partition) == "waiting"
 
