@@ -21,7 +21,7 @@ from sessions.garbage_collection import collector_paused
 from sessions.model.batches import batch_in
 from sessions.model.handlers.clients import NAMING, batch_of
 from sessions.model.states import Batch, CommittedRecord
-from sessions.model.touches import objects_of
+from sessions.model.touches import touches
 
 CACHED_WEIGHT_MAX: Final = 1 << 16
 """Size of the cache of decoded events, counted in events of about 180 bytes each."""
@@ -252,16 +252,16 @@ class Chunks:
         Raises:
             StillReadingError: there was no time to search any further than it says.
         """
+        with consistent(self.session.path):
+            return self._touching(names, seq, direction)
+
+    def _touching(self, names: set[str], seq: int, direction: int) -> int | None:
         for chunk in self._chunks_from(seq, direction, names):
             for event in chunk if direction > 0 else reversed(chunk):
                 after = event.seq > seq if direction > 0 else event.seq < seq
-                if after and not names.isdisjoint(self._objects(event)):
+                if after and touches(event, names):
                     return event.seq
         return None
-
-    def _objects(self, event: Event) -> Iterable[str]:
-        with consistent(self.session.path):
-            return objects_of(event)
 
     def _chunks_from(self, seq: int, direction: int, names: set[str]) -> Iterator[list[Event]]:
         """Return the chunks that may contain such an event, nearest first."""

@@ -4,7 +4,7 @@ import pytest
 
 from emulator import events as ev
 from emulator.events import Event
-from sessions.model.touches import object_name, objects_of, objects_of_all
+from sessions.model.touches import object_name, objects_of, objects_of_all, touches
 from tests.sessions.examples import story_events
 
 
@@ -30,6 +30,16 @@ from tests.sessions.examples import story_events
 )
 def test_an_event_touches_what_it_names(event: Event, names: set[str]) -> None:
     assert objects_of(event) == names
+
+
+def test_a_search_finds_what_an_event_touches_and_nothing_else() -> None:
+    story = story_events()
+    names = set().union(*map(objects_of, story[-500:]), {"", "broker.-1", "orders-99"})
+    for event in story:
+        touched = objects_of(event)
+        for name in (*touched, *names):
+            assert touches(event, {name}) == (name in touched), (event, name)
+        assert touches(event, names) == bool(touched & names)
 
 
 def test_a_group_touches_what_its_events_touch() -> None:
