@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from emulator.releases.versions import RELEASES
-from emulator.wire.apis import APIS, Api
+from emulator.wire.apis import APIS
+from emulator.wire.types import Api
 from emulator.wire.versions import versions_of
 
 PAGE: Final = Path(__file__).with_name("wire.md")

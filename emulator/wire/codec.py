@@ -18,7 +18,7 @@ import struct
 from typing import Final
 
 from emulator.common.limits import REQUEST_ITEMS_MAX
-from emulator.wire.apis import APIS, Api
+from emulator.wire.apis import APIS
 from emulator.wire.compiler import Reader, Writer, reader, skip_tags, writer
 from emulator.wire.exceptions import (
     MalformedFrame,
@@ -28,7 +28,10 @@ from emulator.wire.exceptions import (
     UnwritableMessage,
 )
 from emulator.wire.header import RequestHeader
-from emulator.wire.types import Message
+from emulator.wire.types import (
+    Api,
+    Message,
+)
 
 _HEADER: Final = struct.Struct(">hhih")
 _INT32: Final = struct.Struct(">i")

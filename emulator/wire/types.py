@@ -21,6 +21,8 @@ NEWEST: Final = 32_767
 """The last version of a field that still exists."""
 NEVER: Final = NEWEST + 1
 """A version that no API has."""
+API_VERSIONS: Final = 18
+"""The key of the API that a client requests first."""
 
 
 class Message(Struct, frozen=True, gc=False):
@@ -101,3 +103,37 @@ Records = Annotated[bytes, Sized.BYTES]
 
 NO_UUID: Final = bytes(16)
 """The UUID that means none."""
+
+
+class Api(Struct, frozen=True):
+    """One API of the protocol.
+
+    ``flexible_since`` is the first version with compact types and tagged fields (KIP-482).
+    """
+
+    key: int
+    request: type[Message]
+    response: type[Message]
+    last_version: int
+    flexible_since: int = NEVER
+
+    @property
+    def name(self) -> str:
+        """Kafka's name of the API, such as ``ListOffsets``."""
+        return self.request.__name__.removesuffix("Request")
+
+    @property
+    def versions(self) -> range:
+        return range(self.last_version + 1)
+
+    def is_flexible(self, version: int) -> bool:
+        """Whether that version has compact types, tagged fields and request header 2."""
+        return version >= self.flexible_since
+
+    def has_flexible_response_header(self, version: int) -> bool:
+        """Whether a response has tagged fields in its header.
+
+        Responses of ApiVersions never do: a client decodes them before it knows what the broker
+        supports (KIP-511).
+        """
+        return version >= self.flexible_since and self.key != API_VERSIONS

@@ -3,12 +3,11 @@
 Without an authorizer they are refused. Source: ``AclApis``.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 from emulator import protocol
 from emulator.clients.external.authorization import Authorizer
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.common.acls import (
     ALLOW,
     CLUSTER,
@@ -42,18 +41,17 @@ class DescribeAcls:
         """Answer as ``authorizer`` says."""
         self.authorizer = authorizer
 
-    def ask(self, _call: Call) -> list[AnyMessage]:
+    def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Ask nobody."""
         return []
 
-    def respond(self, call: Call, _responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call[wire.DescribeAclsRequest], *_responses: AnyMessage) -> Message:
         """Return the entries by resource."""
         if not self.authorizer.is_there:
             return wire.DescribeAclsResponse(0, SECURITY_DISABLED, ON_BROKER)
         client = self.authorizer.client(call.connection)
         if not client.may_on_cluster(DESCRIBE):
             return wire.DescribeAclsResponse(0, ERRORS[UNAUTHORIZED].code, None)
-        assert isinstance(call.message, wire.DescribeAclsRequest)
         acl_filter = _filter(call.message)
         if reason := why_no_filter(acl_filter):
             return wire.DescribeAclsResponse(0, ERRORS["INVALID_REQUEST"].code, reason)
@@ -76,9 +74,8 @@ class CreateAcls:
         """Answer as ``authorizer`` says."""
         self.authorizer = authorizer
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.CreateAclsRequest]) -> list[AnyMessage]:
         """Create the entries whose resources have valid names."""
-        assert isinstance(call.message, wire.CreateAclsRequest)
         if not self.authorizer.is_there:
             return []
         if any(map(_is_no_entry, call.message.creations)):
@@ -88,15 +85,15 @@ class CreateAcls:
         ]
         return [protocol.CreateAclsRequest(valid)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[wire.CreateAclsRequest], *responses: protocol.AclsResponse
+    ) -> Message:
         """Return the result of each creation."""
-        assert isinstance(call.message, wire.CreateAclsRequest)
         creations = call.message.creations
         if not responses:
             refused = wire.AclCreationResult(SECURITY_DISABLED, NOT_CONFIGURED)
             return wire.CreateAclsResponse(results=[refused] * len(creations))
         (response,) = responses
-        assert isinstance(response, protocol.AclsResponse)
         if response.error != NONE:
             refused = wire.AclCreationResult(ERRORS[response.error].code, _text(response))
             return wire.CreateAclsResponse(results=[refused] * len(creations))
@@ -119,24 +116,23 @@ class DeleteAcls:
         """Answer as ``authorizer`` says."""
         self.authorizer = authorizer
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.DeleteAclsRequest]) -> list[AnyMessage]:
         """Delete what the filters match."""
-        assert isinstance(call.message, wire.DeleteAclsRequest)
         if not self.authorizer.is_there:
             return []
         return [
             protocol.DeleteAclsRequest([_filter(acl_filter) for acl_filter in call.message.filters])
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[wire.DeleteAclsRequest], *responses: protocol.AclsResponse
+    ) -> Message:
         """Return the entries that each filter matched."""
-        assert isinstance(call.message, wire.DeleteAclsRequest)
         filters = call.message.filters
         if not responses:
             refused = wire.DeleteAclsFilterResult(SECURITY_DISABLED, NOT_CONFIGURED)
             return wire.DeleteAclsResponse(filter_results=[refused] * len(filters))
         (response,) = responses
-        assert isinstance(response, protocol.AclsResponse)
         if response.error != NONE:
             refused = wire.DeleteAclsFilterResult(ERRORS[response.error].code, _text(response))
             return wire.DeleteAclsResponse(filter_results=[refused] * len(filters))

@@ -1,14 +1,13 @@
 """Admin requests of external clients: topics, partitions, configs, elections, reassignments."""
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from emulator import protocol
 from emulator.clients.context import ClientContext
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import by_topic, tp_of, uuid_bytes
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
@@ -39,10 +38,9 @@ class CreateTopics:
         """Answer as the release and mode of ``context`` do."""
         self.context = context
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.CreateTopicsRequest]) -> list[AnyMessage]:
         """Create all topics in one request, but those that it names twice."""
         request = call.message
-        assert isinstance(request, wire.CreateTopicsRequest)
         twice = _named_twice(request)
         topics = {
             topic.name: protocol.NewTopic(
@@ -57,11 +55,10 @@ class CreateTopics:
         timeout_us = request.timeout_ms * US_PER_MS
         return [protocol.CreateTopicsRequest(topics, timeout_us, request.validate_only)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[wire.CreateTopicsRequest], response: protocol.TopicsResponse
+    ) -> Message:
         """Return the result for each topic."""
-        (response,) = responses
-        assert isinstance(response, protocol.TopicsResponse)
-        assert isinstance(call.message, wire.CreateTopicsRequest)
         rows = self._refused_twice(_named_twice(call.message))
         for name, error in response.errors.items():
             made = response.created.get(name) if error == NONE else None
@@ -114,19 +111,17 @@ class DeleteTopics:
         """Look up topic names in ``known_ids``."""
         self.known_ids = known_ids
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.DeleteTopicsRequest]) -> list[AnyMessage]:
         """Delete all topics in one request."""
         request = call.message
-        assert isinstance(request, wire.DeleteTopicsRequest)
         names = [topic.name or self.known_ids.name(topic.topic_id) for topic in request.topics]
         names += request.topic_names
         timeout_us = request.timeout_ms * US_PER_MS
         return [protocol.DeleteTopicsRequest([name for name in names if name], timeout_us)]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: AnyCall, *responses: protocol.TopicsResponse) -> Message:
         """Return the result for each topic."""
         (response,) = responses
-        assert isinstance(response, protocol.TopicsResponse)
         rows = [
             wire.DeletableTopicResult(
                 name, error_code=ERRORS[error].code, error_message=response.messages.get(name)
@@ -139,10 +134,9 @@ class DeleteTopics:
 class DeleteRecords:
     """DeleteRecords (KIP-107): completed when the leader and the live followers have deleted."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[offsets.DeleteRecordsRequest]) -> list[AnyMessage]:
         """Delete records of all partitions in one request."""
         request = call.message
-        assert isinstance(request, offsets.DeleteRecordsRequest)
         limits = {
             tp_of(topic.name, partition.partition_index): partition.offset
             for topic in request.topics
@@ -150,14 +144,12 @@ class DeleteRecords:
         }
         return [protocol.DeleteRecordsRequest(limits, request.timeout_ms * US_PER_MS)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[offsets.DeleteRecordsRequest], response: protocol.DeleteRecordsResponse
+    ) -> Message:
         """Return the new log start offset of each partition."""
-        request = call.message
-        assert isinstance(request, offsets.DeleteRecordsRequest)
-        (response,) = responses
-        assert isinstance(response, protocol.DeleteRecordsResponse)
         topics = []
-        for topic in request.topics:
+        for topic in call.message.topics:
             rows = []
             for partition in topic.partitions:
                 number = partition.partition_index
@@ -171,10 +163,9 @@ class DeleteRecords:
 class CreatePartitions:
     """CreatePartitions."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.CreatePartitionsRequest]) -> list[AnyMessage]:
         """Add partitions to all topics in one request."""
         request = call.message
-        assert isinstance(request, wire.CreatePartitionsRequest)
         topics = {
             topic.name: (topic.count, [row.broker_ids for row in topic.assignments or ()])
             for topic in request.topics
@@ -182,10 +173,8 @@ class CreatePartitions:
         timeout_us = request.timeout_ms * US_PER_MS
         return [protocol.CreatePartitionsRequest(topics, timeout_us, request.validate_only)]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: AnyCall, response: protocol.TopicsResponse) -> Message:
         """Return the result for each topic."""
-        (response,) = responses
-        assert isinstance(response, protocol.TopicsResponse)
         rows = [
             wire.CreatePartitionsTopicResult(name, ERRORS[error].code, response.messages.get(name))
             for name, error in response.errors.items()
@@ -200,19 +189,19 @@ class DescribeConfigs:
         """Describe what the release of ``context`` has."""
         self.has_groups = bool(group_configs(context.profile.numbers))
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[configs.DescribeConfigsRequest]) -> list[AnyMessage]:
         """Request each resource's configs."""
-        request = call.message
-        assert isinstance(request, configs.DescribeConfigsRequest)
-        return [self._description(resource) for resource in request.resources]
+        return [self._description(resource) for resource in call.message.resources]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self,
+        call: Call[configs.DescribeConfigsRequest],
+        *responses: protocol.DescribeConfigsResponse,
+    ) -> Message:
         """Return the values, their sources and, if requested, their synonyms."""
         request = call.message
-        assert isinstance(request, configs.DescribeConfigsRequest)
         results = []
         for resource, response in zip(request.resources, responses, strict=True):
-            assert isinstance(response, protocol.DescribeConfigsResponse)
             keys = resource.configuration_keys
             rows = [
                 _described(entry, synonyms=request.include_synonyms)
@@ -257,10 +246,9 @@ class IncrementalAlterConfigs:
         """Alter what the release of ``context`` has."""
         self.has_groups = bool(group_configs(context.profile.numbers))
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[configs.IncrementalAlterConfigsRequest]) -> list[AnyMessage]:
         """Alter each resource in a request of its own."""
         request = call.message
-        assert isinstance(request, configs.IncrementalAlterConfigsRequest)
         return [self._change(resource, request) for resource in request.resources]
 
     def _change(
@@ -293,13 +281,13 @@ class IncrementalAlterConfigs:
         reason = "Topics, brokers and groups (4.0) can be altered here, and lists of topics."
         return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"}, {name: reason})
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[configs.IncrementalAlterConfigsRequest], *responses: AnyMessage
+    ) -> Message:
         """Return the result for each resource."""
-        request = call.message
-        assert isinstance(request, configs.IncrementalAlterConfigsRequest)
         rows = [
             configs.AlterConfigsResourceResponse(*_altered(resource, response))
-            for resource, response in zip(request.resources, responses, strict=True)
+            for resource, response in zip(call.message.resources, responses, strict=True)
         ]
         return configs.IncrementalAlterConfigsResponse(responses=rows)
 
@@ -339,10 +327,9 @@ class AlterConfigs:
         """Alter what the release of ``context`` has."""
         self.has_groups = bool(group_configs(context.profile.numbers))
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[alter_configs.AlterConfigsRequest]) -> list[AnyMessage]:
         """Alter each resource in a request of its own."""
         request = call.message
-        assert isinstance(request, alter_configs.AlterConfigsRequest)
         return [self._change(resource, request) for resource in request.resources]
 
     def _change(
@@ -363,13 +350,13 @@ class AlterConfigs:
         reason = "Topics, brokers and groups (4.0) can be altered here."
         return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"}, {name: reason})
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[alter_configs.AlterConfigsRequest], *responses: AnyMessage
+    ) -> Message:
         """Return the result for each resource."""
-        request = call.message
-        assert isinstance(request, alter_configs.AlterConfigsRequest)
         rows = [
             alter_configs.AlterConfigsResourceResponse(*_altered(resource, response))
-            for resource, response in zip(request.resources, responses, strict=True)
+            for resource, response in zip(call.message.resources, responses, strict=True)
         ]
         return alter_configs.AlterConfigsResponse(responses=rows)
 
@@ -388,10 +375,9 @@ def _altered(
 class ElectLeaders:
     """ElectLeaders: preferred or unclean leader election (KIP-460)."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[partitions.ElectLeadersRequest]) -> list[AnyMessage]:
         """Request the election for all partitions at once."""
         request = call.message
-        assert isinstance(request, partitions.ElectLeadersRequest)
         named = [
             tp_of(topic.topic, number)
             for topic in request.topic_partitions or ()
@@ -399,10 +385,8 @@ class ElectLeaders:
         ]
         return [protocol.ElectLeadersRequest(named, unclean=request.election_type == 1)]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: AnyCall, response: protocol.ElectLeadersResponse) -> Message:
         """Return the result for each partition."""
-        (response,) = responses
-        assert isinstance(response, protocol.ElectLeadersResponse)
         topics = by_topic(
             response.errors,
             lambda number, error: partitions.PartitionResult(number, ERRORS[error].code, None),
@@ -418,25 +402,24 @@ class ElectLeaders:
 class AlterPartitionReassignments:
     """AlterPartitionReassignments (KIP-455)."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[partitions.AlterPartitionReassignmentsRequest]) -> list[AnyMessage]:
         """Reassign all partitions in one request."""
-        request = call.message
-        assert isinstance(request, partitions.AlterPartitionReassignmentsRequest)
         targets = {
             tp_of(topic.name, partition.partition_index): partition.replicas
-            for topic in request.topics
+            for topic in call.message.topics
             for partition in topic.partitions
         }
         return [protocol.AlterPartitionReassignmentsRequest(targets)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self,
+        call: Call[partitions.AlterPartitionReassignmentsRequest],
+        *responses: protocol.AlterPartitionReassignmentsResponse,
+    ) -> Message:
         """Return the result for each partition."""
-        request = call.message
-        assert isinstance(request, partitions.AlterPartitionReassignmentsRequest)
         (response,) = responses
-        assert isinstance(response, protocol.AlterPartitionReassignmentsResponse)
         topics = []
-        for topic in request.topics:
+        for topic in call.message.topics:
             rows = []
             for partition in topic.partitions:
                 number = partition.partition_index
@@ -452,16 +435,17 @@ class AlterPartitionReassignments:
 class ListPartitionReassignments:
     """ListPartitionReassignments (KIP-455)."""
 
-    def ask(self, _call: Call) -> list[AnyMessage]:
+    def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Request all ongoing reassignments."""
         return [protocol.ListPartitionReassignmentsRequest()]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self,
+        call: Call[partitions.ListPartitionReassignmentsRequest],
+        response: protocol.ListPartitionReassignmentsResponse,
+    ) -> Message:
         """Return the reassignments of the named partitions, or all."""
         request = call.message
-        assert isinstance(request, partitions.ListPartitionReassignmentsRequest)
-        (response,) = responses
-        assert isinstance(response, protocol.ListPartitionReassignmentsResponse)
         moves = response.moves
         if request.topics is not None:
             named = {

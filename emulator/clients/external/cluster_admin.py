@@ -5,7 +5,7 @@ from typing import Final
 
 from emulator import protocol
 from emulator.clients.context import ClientContext
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
 from emulator.releases.versions import has_no_zookeeper
@@ -37,20 +37,18 @@ class UpdateFeatures:
         self.is_atomic = has_no_zookeeper(context.profile.numbers)
         self.has_types = context.profile.has("feature_updates_have_types")
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.UpdateFeaturesRequest]) -> list[AnyMessage]:
         """Ask the controller."""
         request = call.message
-        assert isinstance(request, wire.UpdateFeaturesRequest)
         if not self.in_kraft_mode:
             return [protocol.UpdateFeaturesRequest({}, request.validate_only)]
         if self.is_atomic or not request.feature_updates:
             return [_asked(request.feature_updates, request)]
         return [_asked([update], request) for update in _sorted(request)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call[wire.UpdateFeaturesRequest], *responses: AnyMessage) -> Message:
         """Return the error, and up to version 1 a row for each feature."""
         request = call.message
-        assert isinstance(request, wire.UpdateFeaturesRequest)
         found = [
             response
             for response in responses
@@ -82,7 +80,7 @@ class UpdateFeatures:
         ]
         return wire.UpdateFeaturesResponse(0, 0, "", rows)
 
-    def _unsupported(self, update: wire.FeatureUpdateKey, call: Call) -> str:
+    def _unsupported(self, update: wire.FeatureUpdateKey, call: AnyCall) -> str:
         """Why a cluster with ZooKeeper does not update a feature: its brokers support none."""
         level, kind = update.max_version_level, update.upgrade_type
         if call.header.api_version == 0:
@@ -132,15 +130,12 @@ def _asked(
 class UnregisterBroker:
     """UnregisterBroker: the broker is forgotten until it registers again (KIP-631)."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.UnregisterBrokerRequest]) -> list[AnyMessage]:
         """Ask the controller."""
-        assert isinstance(call.message, wire.UnregisterBrokerRequest)
         return [protocol.UnregisterBrokerRequest(call.message.broker_id)]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: AnyCall, response: protocol.UnregisterBrokerResponse) -> Message:
         """Return the error, if any."""
-        (response,) = responses
-        assert isinstance(response, protocol.UnregisterBrokerResponse)
         return wire.UnregisterBrokerResponse(
             0, ERRORS[response.error].code, response.messages.get("", "")
         )
@@ -149,19 +144,19 @@ class UnregisterBroker:
 class ListConfigResources:
     """ListConfigResources: topics, brokers, their loggers, and groups; no client metrics."""
 
-    def ask(self, _call: Call) -> list[AnyMessage]:
+    def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Ask the broker what there is."""
         return [protocol.ListConfigResourcesRequest()]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self,
+        call: Call[wire.ListConfigResourcesRequest],
+        response: protocol.ListConfigResourcesResponse,
+    ) -> Message:
         """Return the resources of the requested types, all of them if none is named."""
-        request = call.message
-        assert isinstance(request, wire.ListConfigResourcesRequest)
-        (response,) = responses
-        assert isinstance(response, protocol.ListConfigResourcesResponse)
         if call.header.api_version < TYPES_SINCE:
             return wire.ListConfigResourcesResponse()
-        kinds = request.resource_types or LISTED
+        kinds = call.message.resource_types or LISTED
         if any(kind not in (*LISTED, CLIENT_METRICS) for kind in kinds):
             return wire.ListConfigResourcesResponse(0, ERRORS["UNSUPPORTED_VERSION"].code)
         brokers = [str(broker) for broker in response.brokers]

@@ -56,13 +56,12 @@ class OffsetCommit:
         """Look up topics, which are named by id from version 10 on, in ``known_ids``."""
         self.known_ids = known_ids
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[committing.OffsetCommitRequest]) -> list[AnyMessage]:
         """Commit all offsets in one request, and ask which partitions there are.
 
         There is no request if no topic is known by its id.
         """
         request = call.message
-        assert isinstance(request, committing.OffsetCommitRequest)
         committed = committed_by(request, self.known_ids)
         if committed is None:
             return []
@@ -78,10 +77,10 @@ class OffsetCommit:
             ),
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[committing.OffsetCommitRequest], *responses: AnyMessage
+    ) -> Message:
         """Return the result for each partition."""
-        request = call.message
-        assert isinstance(request, committing.OffsetCommitRequest)
         topics = [
             committing.OffsetCommitResponseTopic(
                 topic.name,
@@ -91,7 +90,7 @@ class OffsetCommit:
                     for number, code in codes.items()
                 ],
             )
-            for topic, codes in commit_results(request.topics, responses, self.known_ids)
+            for topic, codes in commit_results(call.message.topics, responses, self.known_ids)
         ]
         return committing.OffsetCommitResponse(topics=topics)
 
@@ -134,7 +133,9 @@ def partitions_asked(committed: Committed) -> ClusterMetadataRequest:
 
 
 def commit_results(
-    topics: Sequence[AnyTopic], responses: Sequence[AnyMessage], known_ids: TopicIds
+    topics: Sequence[AnyTopic],
+    responses: Sequence[AnyMessage],
+    known_ids: TopicIds,
 ) -> list[tuple[AnyTopic, dict[int, int]]]:
     """Return the topics of a request with the error code of each partition.
 
@@ -174,10 +175,9 @@ class OffsetFetch:
         """Look up topics, which are named by id from version 10 on, in ``known_ids``."""
         self.known_ids = known_ids
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[committing.OffsetFetchRequest]) -> list[AnyMessage]:
         """Request each group's offsets, and the ids of the topics that are not named."""
         request = call.message
-        assert isinstance(request, committing.OffsetFetchRequest)
         version, stable = call.header.api_version, request.require_stable
         if version < GROUPS_SINCE:
             named = None if request.topics is None else _named(request.topics)
@@ -202,15 +202,15 @@ class OffsetFetch:
             for index in topic.partition_indexes
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call[committing.OffsetFetchRequest], *responses: AnyMessage) -> Message:
         """Return the offsets of each group."""
-        request = call.message
-        assert isinstance(request, committing.OffsetFetchRequest)
         if call.header.api_version >= GROUPS_SINCE:
             for response in responses:
                 if isinstance(response, ClusterMetadataResponse):
                     self.known_ids.learn(response)
-            groups = map(self._group, request.groups, responses, repeat(call.header.api_version))
+            groups = map(
+                self._group, call.message.groups, responses, repeat(call.header.api_version)
+            )
             return committing.OffsetFetchResponse(groups=list(groups))
         (only,) = responses
         assert isinstance(only, protocol.OffsetFetchResponse)
@@ -296,10 +296,9 @@ def _positions(response: protocol.OffsetFetchResponse, code: int) -> dict[str, l
 class OffsetDelete:
     """OffsetDelete (KIP-496)."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[admin.OffsetDeleteRequest]) -> list[AnyMessage]:
         """Delete the offsets of all partitions in one request."""
         request = call.message
-        assert isinstance(request, admin.OffsetDeleteRequest)
         named = [
             tp_of(t.name, partition.partition_index)
             for t in request.topics
@@ -307,12 +306,10 @@ class OffsetDelete:
         ]
         return [protocol.OffsetDeleteRequest(request.group_id, named)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[admin.OffsetDeleteRequest], response: protocol.OffsetDeleteResponse
+    ) -> Message:
         """Return the result for each partition; a top-level error has no partitions."""
-        request = call.message
-        assert isinstance(request, admin.OffsetDeleteRequest)
-        (response,) = responses
-        assert isinstance(response, protocol.OffsetDeleteResponse)
         if response.error != NONE:
             return admin.OffsetDeleteResponse(ERRORS[response.error].code)
         topics = [
@@ -326,6 +323,6 @@ class OffsetDelete:
                     for partition in topic.partitions
                 ],
             )
-            for topic in request.topics
+            for topic in call.message.topics
         ]
         return admin.OffsetDeleteResponse(topics=topics)

@@ -1,10 +1,10 @@
 """Requests of external clients about consumer groups of the new protocol (KIP-848)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from emulator import protocol
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import uuid_bytes, uuid_text
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
@@ -26,10 +26,8 @@ class GroupHeartbeat:
         """Add the ids that members are told to ``known_ids``: they ask for these topics next."""
         self.known_ids = known_ids
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: AnyCall, response: protocol.GroupHeartbeatResponse) -> Message:
         """Return the member's epoch and, if it is told, its assignment."""
-        (response,) = responses
-        assert isinstance(response, protocol.GroupHeartbeatResponse)
         self.known_ids.add(response.names)
         assignment = response.assignment
         return self.response(
@@ -54,10 +52,9 @@ class ConsumerGroupHeartbeat(GroupHeartbeat):
 
     response = wire.ConsumerGroupHeartbeatResponse
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.ConsumerGroupHeartbeatRequest]) -> list[AnyMessage]:
         """Send the heartbeat to the coordinator."""
         request = call.message
-        assert isinstance(request, wire.ConsumerGroupHeartbeatRequest)
         owned = request.topic_partitions
         return [
             protocol.ConsumerGroupHeartbeatRequest(
@@ -89,15 +86,12 @@ class GroupDescribe:
         """Add the ids that clients are told to ``known_ids``."""
         self.known_ids = known_ids
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.GroupsDescribeRequest]) -> list[AnyMessage]:
         """Request the named groups."""
-        assert isinstance(call.message, wire.GroupsDescribeRequest)
         return [self.request(call.message.group_ids)]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: AnyCall, response: protocol.GroupsDescribeResponse) -> Message:
         """Return each group's description with its members."""
-        (response,) = responses
-        assert isinstance(response, protocol.GroupsDescribeResponse)
         for group in response.groups.values():
             self.known_ids.add(group.names)
         return self.described(response.groups)

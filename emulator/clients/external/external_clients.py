@@ -7,7 +7,7 @@ time, so later requests are queued. All of this is determined by the inputs: the
 bytes received on them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -44,7 +44,7 @@ from emulator.clients.external.authorization import (
     with_operations,
     without_configs,
 )
-from emulator.clients.external.call import Call, Translator
+from emulator.clients.external.call import AnyCall, Call, Translator
 from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.injection import is_selected
 from emulator.clients.external.refusals import refusal
@@ -67,14 +67,17 @@ from emulator.releases.config import Settings
 from emulator.releases.profiles import Profile
 from emulator.releases.versions import has_no_zookeeper
 from emulator.wire import codec
-from emulator.wire.apis import API_VERSIONS, APIS
+from emulator.wire.apis import APIS
 from emulator.wire.error_codes import error_codes
 from emulator.wire.exceptions import UnsupportedVersion, WireError
 from emulator.wire.messages.cluster import ApiVersionsRequest
 from emulator.wire.messages.committed_offsets import OffsetFetchRequest
 from emulator.wire.messages.produce import ProduceRequest
 from emulator.wire.messages.share_groups import ShareFetchRequest
-from emulator.wire.types import Message
+from emulator.wire.types import (
+    API_VERSIONS,
+    Message,
+)
 from emulator.wire.versions import versions_of
 
 SIGN_OF_LIFE: Final = DescribeClusterRequest()
@@ -114,7 +117,7 @@ class ExternalClients:
         self.state = context.state.external
         self.versions: dict[int, range] = {}
         self.delivery: Delivery | None = None
-        self._calls: dict[int, Call] = {}
+        self._calls: dict[int, AnyCall] = {}
         self._takes_batches_only = has_no_zookeeper(context.profile.numbers)
         self._settings = settings
         self._known_ids = metadata.TopicIds(self.state)
@@ -214,7 +217,7 @@ class ExternalClients:
             "ExpireDelegationToken": tokens.expire,
             "DescribeDelegationToken": tokens.describe,
         }
-        on_cluster = {
+        on_cluster: dict[str, tuple[Callable[[AnyCall], Message], int]] = {
             "DescribeUserScramCredentials": (credentials.describe, DESCRIBE),
             "AlterUserScramCredentials": (credentials.alter, ALTER),
             "DescribeClientQuotas": (quotas.describe, DESCRIBE_CONFIGS),
@@ -322,7 +325,7 @@ class ExternalClients:
         if self.delivery is not None:
             self.delivery.respond(number, answer)
 
-    def _call(self, number: int, connection: Connection, frame: bytes) -> Call:
+    def _call(self, number: int, connection: Connection, frame: bytes) -> AnyCall:
         """Decode a request; an unsupported version of ApiVersions is decoded as version 0.
 
         Raises:
@@ -346,7 +349,7 @@ class ExternalClients:
             raise WireError(f"{api.name} {header.api_version} is no version that this broker takes")
         return Call(number, connection, header, message)
 
-    def _begin(self, call: Call, frame: bytes) -> None:
+    def _begin(self, call: AnyCall, frame: bytes) -> None:
         number, connection, header, message = call
         connection.client = call.client
         if isinstance(message, ShareFetchRequest):
@@ -416,7 +419,7 @@ class ExternalClients:
             response = visible(response, client)
         return merged(without_configs(response, client), connection.refused.get(at))
 
-    def _note_received(self, call: Call, api: str) -> None:
+    def _note_received(self, call: AnyCall, api: str) -> None:
         """Emit the receipt of a request, which is the cause of all that follows."""
         message, kernel = call.message, self.kernel
         if isinstance(message, ApiVersionsRequest) and message.client_software_name:
@@ -432,7 +435,7 @@ class ExternalClients:
             _group_of(message),
         )
 
-    def _note_response(self, call: Call, response: Message) -> None:
+    def _note_response(self, call: AnyCall, response: Message) -> None:
         """Emit a response; the errors in it are only collected if there are observers."""
         errors: list[str] = []
         if self.kernel.observed(events.ClientResponseSent):
@@ -442,7 +445,7 @@ class ExternalClients:
         fields = (call.number, connection.broker, connection.received, api, errors)
         self.kernel.emit(events.ClientResponseSent, *fields)
 
-    def _injected(self, api: str, call: Call) -> InjectError | None:
+    def _injected(self, api: str, call: AnyCall) -> InjectError | None:
         """The fault to inject into a request now; None if there is none."""
         state = self.state
         for injection in state.injected:
@@ -469,7 +472,7 @@ class ExternalClients:
         connection = self.state.connections.get(number)
         return connection is not None and bool(connection.frame) and not connection.asked
 
-    def _send_without_response(self, call: Call, messages: list[AnyMessage]) -> None:
+    def _send_without_response(self, call: AnyCall, messages: list[AnyMessage]) -> None:
         """Send records with acks=0: the producer expects no response."""
         connection, unanswered = call.connection, self.state.unanswered
         entered = iter(connection.entered)
@@ -529,7 +532,7 @@ class ExternalClients:
         if isinstance(responses[-1], DescribeClusterResponse):
             del responses[-1]
         header = call.header
-        response = self._translators[APIS[header.api_key].name].respond(call, responses)
+        response = self._translators[APIS[header.api_key].name].respond(call, *responses)
         connection.frame = b""
         connection.asked.clear()
         connection.responses.clear()

@@ -1,12 +1,12 @@
 """Fetches of external consumers: the exact bytes that producers sent, or their equivalent."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
 from emulator import events, protocol
 from emulator.clients.context import ClientContext
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.ids import split_tp, tp_of
 from emulator.clients.external.metadata import TopicIds
@@ -49,10 +49,9 @@ class Fetch:
         self.known_ids = known_ids
         self.always_tells_stable = context.profile.has("fetch_tells_last_stable_offset")
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.FetchRequest]) -> list[AnyMessage]:
         """Fetch all partitions in one request."""
         request = call.message
-        assert isinstance(request, wire.FetchRequest)
         partitions = {
             tp_of(name, partition.partition): FetchPartition(
                 partition.fetch_offset,
@@ -92,10 +91,9 @@ class Fetch:
             return topic.topic
         return self.known_ids.name(topic.topic_id) or f"{UNRESOLVED}{topic.topic_id.hex()}"
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: AnyCall, *responses: FetchResponse) -> Message:
         """Return the records of each partition, neighbours of one topic together."""
         (response,) = responses
-        assert isinstance(response, FetchResponse)
         topics = [
             self._topic(name, [self._partition(tp, row, call) for tp, row in rows], call)
             for name, rows in groupby(
@@ -108,7 +106,7 @@ class Fetch:
         return wire.FetchResponse(error_code=code, session_id=response.session_id, responses=topics)
 
     def _topic(
-        self, name: str, rows: list[wire.PartitionData], call: Call
+        self, name: str, rows: list[wire.PartitionData], call: AnyCall
     ) -> wire.FetchableTopicResponse:
         if call.header.api_version < TOPIC_IDS_SINCE:
             return wire.FetchableTopicResponse(name, partitions=rows)
@@ -118,7 +116,7 @@ class Fetch:
             topic_id = self.known_ids.id(name)
         return wire.FetchableTopicResponse(topic_id=topic_id, partitions=rows)
 
-    def _partition(self, tp: str, row: FetchedPartition, call: Call) -> wire.PartitionData:
+    def _partition(self, tp: str, row: FetchedPartition, call: AnyCall) -> wire.PartitionData:
         name, number = split_tp(tp)
         if name.startswith(UNRESOLVED):
             return wire.PartitionData(number, UNKNOWN_ID, -1)
@@ -143,12 +141,10 @@ class Fetch:
             records=records,
         )
 
-    def _tells_last_stable_offset(self, call: Call) -> bool:
-        request = call.message
-        assert isinstance(request, wire.FetchRequest)
-        return self.always_tells_stable or request.isolation_level == READ_COMMITTED
+    def _tells_last_stable_offset(self, call: Call[wire.FetchRequest]) -> bool:
+        return self.always_tells_stable or call.message.isolation_level == READ_COMMITTED
 
-    def _note_given(self, call: Call, tp: str, row: FetchedPartition) -> None:
+    def _note_given(self, call: AnyCall, tp: str, row: FetchedPartition) -> None:
         """Note records returned to a consumer for the audit, whether or not it uses them."""
         if row.error == NONE and row.batches:
             given = _from(row.batches, row.fetch_offset)
@@ -184,10 +180,9 @@ def _first_offset(batches: Iterable[protocol.RecordBatch]) -> int:
 class ListOffsets:
     """ListOffsets: one request for each partition."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[offsets.ListOffsetsRequest]) -> list[AnyMessage]:
         """Request each partition's offset."""
         request = call.message
-        assert isinstance(request, offsets.ListOffsetsRequest)
         return [
             protocol.ListOffsetsRequest(
                 DEBUGGING if request.replica_id == DEBUGGING else -1,
@@ -201,17 +196,16 @@ class ListOffsets:
             for partition in topic.partitions
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[offsets.ListOffsetsRequest], *responses: protocol.ListOffsetsResponse
+    ) -> Message:
         """Return each partition's offset."""
-        request = call.message
-        assert isinstance(request, offsets.ListOffsetsRequest)
         remaining = iter(responses)
         topics = []
-        for topic in request.topics:
+        for topic in call.message.topics:
             rows = []
             for partition in topic.partitions:
                 response = next(remaining)
-                assert isinstance(response, protocol.ListOffsetsResponse)
                 rows.append(
                     offsets.ListOffsetsPartitionResponse(
                         partition.partition_index,
@@ -245,28 +239,26 @@ LATEST: Final = -1
 class OffsetForLeaderEpoch:
     """OffsetForLeaderEpoch: end offsets of leader epochs (KIP-101, KIP-320)."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[offsets.OffsetForLeaderEpochRequest]) -> list[AnyMessage]:
         """Request all partitions at once."""
-        request = call.message
-        assert isinstance(request, offsets.OffsetForLeaderEpochRequest)
         partitions = {
             tp_of(topic.topic, partition.partition): (
                 partition.current_leader_epoch,
                 partition.leader_epoch,
             )
-            for topic in request.topics
+            for topic in call.message.topics
             for partition in topic.partitions
         }
         return [protocol.OffsetsForLeaderEpochRequest(-1, partitions, one_shot=True)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self,
+        call: Call[offsets.OffsetForLeaderEpochRequest],
+        response: protocol.OffsetsForLeaderEpochResponse,
+    ) -> Message:
         """Return each partition's epoch and end offset."""
-        request = call.message
-        assert isinstance(request, offsets.OffsetForLeaderEpochRequest)
-        (response,) = responses
-        assert isinstance(response, protocol.OffsetsForLeaderEpochResponse)
         topics = []
-        for topic in request.topics:
+        for topic in call.message.topics:
             rows = []
             for partition in topic.partitions:
                 error, epoch, end = response.partitions[tp_of(topic.topic, partition.partition)]

@@ -1,10 +1,9 @@
 """Group requests of external clients; member metadata and assignments are treated as opaque."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from emulator import protocol
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage, Subscription
 from emulator.releases.profiles import Profile
@@ -26,10 +25,9 @@ SEVERAL_SINCE: Final = 3
 class JoinGroup:
     """JoinGroup: completed when all members have joined."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.JoinGroupRequest]) -> list[AnyMessage]:
         """Send the join request to the coordinator."""
         request = call.message
-        assert isinstance(request, wire.JoinGroupRequest)
         error = NONE
         if not request.group_id:
             error = "INVALID_GROUP_ID"
@@ -59,10 +57,8 @@ class JoinGroup:
             )
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: AnyCall, response: protocol.JoinGroupResponse) -> Message:
         """Return the generation, and the member list to the leader."""
-        (response,) = responses
-        assert isinstance(response, protocol.JoinGroupResponse)
         is_in = response.error == NONE
         may_be_null = call.header.api_version >= NULL_PROTOCOL_SINCE
         return wire.JoinGroupResponse(
@@ -85,10 +81,9 @@ class JoinGroup:
 class SyncGroup:
     """SyncGroup: the leader supplies the assignment of every member."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.SyncGroupRequest]) -> list[AnyMessage]:
         """Request the member's assignment."""
         request = call.message
-        assert isinstance(request, wire.SyncGroupRequest)
         assignments = {
             assignment.member_id: assignment.assignment for assignment in request.assignments
         }
@@ -105,9 +100,7 @@ class SyncGroup:
             )
         ]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
-        (response,) = responses
-        assert isinstance(response, protocol.SyncGroupResponse)
+    def respond(self, _call: AnyCall, response: protocol.SyncGroupResponse) -> Message:
         return wire.SyncGroupResponse(
             error_code=ERRORS[response.error].code,
             protocol_type=response.protocol_type or None,
@@ -119,9 +112,8 @@ class SyncGroup:
 class Heartbeat:
     """Heartbeat."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.HeartbeatRequest]) -> list[AnyMessage]:
         request = call.message
-        assert isinstance(request, wire.HeartbeatRequest)
         return [
             protocol.HeartbeatRequest(
                 request.group_id,
@@ -131,20 +123,17 @@ class Heartbeat:
             )
         ]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: AnyCall, response: protocol.HeartbeatResponse) -> Message:
         """Return whether the generation is still current."""
-        (response,) = responses
-        assert isinstance(response, protocol.HeartbeatResponse)
         return wire.HeartbeatResponse(error_code=ERRORS[response.error].code)
 
 
 class LeaveGroup:
     """LeaveGroup: for one member, or for several from version 3 on."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.LeaveGroupRequest]) -> list[AnyMessage]:
         """Remove the members."""
         request = call.message
-        assert isinstance(request, wire.LeaveGroupRequest)
         members = [(member.member_id, member.group_instance_id or "") for member in request.members]
         if call.header.api_version < SEVERAL_SINCE:
             members = [(request.member_id, "")]
@@ -152,19 +141,18 @@ class LeaveGroup:
             return []
         return [protocol.LeaveGroupRequest(request.group_id, *members[0], members[1:])]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[wire.LeaveGroupRequest], *responses: protocol.LeaveGroupResponse
+    ) -> Message:
         """Return the result for each member; where there is no coordinator, there is only one."""
-        request = call.message
-        assert isinstance(request, wire.LeaveGroupRequest)
         errors: list[str] = []
         for response in responses:
-            assert isinstance(response, protocol.LeaveGroupResponse)
             errors = response.errors
             if call.header.api_version < SEVERAL_SINCE or not errors:
                 return wire.LeaveGroupResponse(error_code=ERRORS[response.error].code)
         members = [
             wire.MemberResponse(member.member_id, member.group_instance_id, ERRORS[error].code)
-            for member, error in zip(request.members, errors, strict=True)
+            for member, error in zip(call.message.members, errors, strict=True)
         ]
         return wire.LeaveGroupResponse(members=members)
 
@@ -183,16 +171,12 @@ class DescribeGroups:
         """Use the state names of ``profile``."""
         self.is_completing = profile.has("completing_rebalance_state")
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[admin.DescribeGroupsRequest]) -> list[AnyMessage]:
         """Request the named groups."""
-        request = call.message
-        assert isinstance(request, admin.DescribeGroupsRequest)
-        return [protocol.DescribeGroupsRequest(request.groups)]
+        return [protocol.DescribeGroupsRequest(call.message.groups)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: AnyCall, response: protocol.DescribeGroupsResponse) -> Message:
         """Return each group's description with its members."""
-        (response,) = responses
-        assert isinstance(response, protocol.DescribeGroupsResponse)
         tells_absence = call.header.api_version >= ABSENCE_SINCE
         groups = [
             admin.DescribedGroup(
@@ -227,16 +211,15 @@ class DescribeGroups:
 class ListGroups:
     """ListGroups: the groups that the broker coordinates."""
 
-    def ask(self, _call: Call) -> list[AnyMessage]:
+    def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Request all groups."""
         return [protocol.DescribeGroupsRequest(None)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[admin.ListGroupsRequest], response: protocol.DescribeGroupsResponse
+    ) -> Message:
         """Return the groups in the requested states."""
         request = call.message
-        assert isinstance(request, admin.ListGroupsRequest)
-        (response,) = responses
-        assert isinstance(response, protocol.DescribeGroupsResponse)
         states = {state.lower() for state in request.states_filter}
         types = {kind.lower() for kind in request.types_filter}
         groups = [
@@ -250,16 +233,12 @@ class ListGroups:
 class DeleteGroups:
     """DeleteGroups."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[admin.DeleteGroupsRequest]) -> list[AnyMessage]:
         """Delete all groups in one request."""
-        request = call.message
-        assert isinstance(request, admin.DeleteGroupsRequest)
-        return [protocol.DeleteGroupsRequest(request.groups_names)]
+        return [protocol.DeleteGroupsRequest(call.message.groups_names)]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: AnyCall, response: protocol.DeleteGroupsResponse) -> Message:
         """Return the result for each group."""
-        (response,) = responses
-        assert isinstance(response, protocol.DeleteGroupsResponse)
         results = [
             admin.DeletableGroupResult(name, ERRORS[error].code)
             for name, error in response.errors.items()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall
 from emulator.clients.external.metadata import TopicIds
 from emulator.inputs.statements import InjectError
 from emulator.wire.messages.coordinator import FindCoordinatorRequest
@@ -23,7 +23,7 @@ PARTITIONS_FIELDS: Final = ("partitions", "partition_data", "partition_indexes")
 PARTITION_FIELDS: Final = ("partition_index", "partition", "index")
 
 
-def is_selected(fault: InjectError, call: Call, known_ids: TopicIds) -> bool:
+def is_selected(fault: InjectError, call: AnyCall, known_ids: TopicIds) -> bool:
     """Return whether a request is one of those that a fault is for; an empty selector is met."""
     message = call.message
     return (

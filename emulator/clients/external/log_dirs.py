@@ -1,10 +1,10 @@
 """Requests of external clients about log directories (KIP-113)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from emulator import protocol
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import by_topic, tp_of
 from emulator.common.errors import ERRORS, NONE
 from emulator.common.names import LOG_DIR
@@ -19,10 +19,9 @@ UNBOUNDED: Final = (1 << 63) - 1
 class DescribeLogDirs:
     """DescribeLogDirs: every broker has one log directory, on a disk without limit."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.DescribeLogDirsRequest]) -> list[AnyMessage]:
         """Request the named logs, or all of them."""
         request = call.message
-        assert isinstance(request, wire.DescribeLogDirsRequest)
         if request.topics is None:
             return [protocol.DescribeLogDirsRequest(None)]
         named = [
@@ -30,10 +29,8 @@ class DescribeLogDirs:
         ]
         return [protocol.DescribeLogDirsRequest(named)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: AnyCall, response: protocol.DescribeLogDirsResponse) -> Message:
         """Return the logs by topic."""
-        (response,) = responses
-        assert isinstance(response, protocol.DescribeLogDirsResponse)
         if response.error != NONE:
             return wire.DescribeLogDirsResponse(error_code=ERRORS[response.error].code)
         topics = by_topic(
@@ -47,20 +44,17 @@ class DescribeLogDirs:
 class AlterReplicaLogDirs:
     """AlterReplicaLogDirs: to the directory in which the logs are, since there is no other."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.AlterReplicaLogDirsRequest]) -> list[AnyMessage]:
         """Request the moves to each directory."""
-        request = call.message
-        assert isinstance(request, wire.AlterReplicaLogDirsRequest)
         return [
             protocol.AlterReplicaLogDirsRequest(_named(directory.topics), directory.path)
-            for directory in request.dirs
+            for directory in call.message.dirs
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: AnyCall, *responses: protocol.AlterReplicaLogDirsResponse) -> Message:
         """Return the result for each partition."""
         topics: dict[str, list[wire.AlterReplicaLogDirPartitionResult]] = {}
         for response in responses:
-            assert isinstance(response, protocol.AlterReplicaLogDirsResponse)
             for topic, rows in by_topic(response.errors, _moved).items():
                 topics.setdefault(topic, []).extend(rows)
         results = [wire.AlterReplicaLogDirTopicResult(*topic) for topic in topics.items()]

@@ -4,17 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 from emulator import protocol
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import topic_id_of, uuid_bytes
 from emulator.clients.external_state import ExternalState
 from emulator.common.errors import ERRORS, NONE
 from emulator.common.names import INTERNAL_TOPICS
 from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadataResponse
 from emulator.releases.config import Settings
-from emulator.wire.apis import API_VERSIONS
 from emulator.wire.messages import cluster as wire
 from emulator.wire.messages import coordinator as finding
-from emulator.wire.types import NO_UUID, Message
+from emulator.wire.types import (
+    API_VERSIONS,
+    NO_UUID,
+    Message,
+)
 
 SEVERAL_SINCE: Final = 4
 """The first FindCoordinator version with several keys."""
@@ -30,7 +33,7 @@ class Addresses:
         """Look up the listeners in ``settings``."""
         self.settings = settings
 
-    def of(self, broker: int, call: Call) -> tuple[str, int]:
+    def of(self, broker: int, call: AnyCall) -> tuple[str, int]:
         """Return host and port, at the listener that a request came to.
 
         An unresolvable name if the broker has no such listener.
@@ -48,10 +51,9 @@ class Metadata:
         self.racks = racks
         self.known_ids = known_ids
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.MetadataRequest]) -> list[AnyMessage]:
         """Request the named topics, or all topics."""
         request = call.message
-        assert isinstance(request, wire.MetadataRequest)
         all_of_old = call.header.api_version == 0 and not request.topics
         if request.topics is None or all_of_old:
             return [ClusterMetadataRequest(None)]
@@ -62,19 +64,17 @@ class Metadata:
         known = [name for name in names if name is not None]
         return [ClusterMetadataRequest(known, request.allow_auto_topic_creation)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[wire.MetadataRequest], response: ClusterMetadataResponse
+    ) -> Message:
         """Return the metadata in the request's version."""
-        (response,) = responses
-        assert isinstance(response, ClusterMetadataResponse)
         self.known_ids.learn(response)
         topics = [self._topic(name, topic) for name, topic in response.topics.items()]
-        request = call.message
-        assert isinstance(request, wire.MetadataRequest)
         topics += [
             wire.MetadataResponseTopic(
                 error_code=ERRORS["UNKNOWN_TOPIC_ID"].code, name=None, topic_id=topic.topic_id
             )
-            for topic in request.topics or ()
+            for topic in call.message.topics or ()
             if topic.name is None and self.known_ids.name(topic.topic_id) is None
         ]
         brokers = []
@@ -174,18 +174,16 @@ class DescribeCluster:
         self.addresses = addresses
         self.racks = racks
 
-    def ask(self, _call: Call) -> list[AnyMessage]:
+    def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Request metadata without topics."""
         return [ClusterMetadataRequest([])]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[wire.DescribeClusterRequest], response: ClusterMetadataResponse
+    ) -> Message:
         """Return the brokers and the controller; fenced brokers if the request asks for them."""
-        (response,) = responses
-        assert isinstance(response, ClusterMetadataResponse)
-        request = call.message
-        assert isinstance(request, wire.DescribeClusterRequest)
         listed = dict.fromkeys(response.brokers, False)
-        if request.include_fenced_brokers:
+        if call.message.include_fenced_brokers:
             listed |= dict.fromkeys(response.fenced, True)
         brokers = []
         for broker, is_fenced in sorted(listed.items()):
@@ -204,10 +202,9 @@ class FindCoordinator:
         """Return ``addresses``."""
         self.addresses = addresses
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[finding.FindCoordinatorRequest]) -> list[AnyMessage]:
         """Request the coordinator of each group or transactional id."""
         request = call.message
-        assert isinstance(request, finding.FindCoordinatorRequest)
         return [
             protocol.FindCoordinatorRequest(key, request.key_type == TRANSACTION)
             if request.key_type in (GROUP, TRANSACTION)
@@ -216,17 +213,15 @@ class FindCoordinator:
         ]
 
     @staticmethod
-    def _keys(call: Call) -> list[str]:
+    def _keys(call: Call[finding.FindCoordinatorRequest]) -> list[str]:
         request = call.message
-        assert isinstance(request, finding.FindCoordinatorRequest)
         return (
             request.coordinator_keys if call.header.api_version >= SEVERAL_SINCE else [request.key]
         )
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: AnyCall, *responses: protocol.FindCoordinatorResponse) -> Message:
         coordinators = []
         for key, response in zip(self._keys(call), responses, strict=True):
-            assert isinstance(response, protocol.FindCoordinatorResponse)
             host, port = "", -1
             if response.error == NONE:
                 host, port = self.addresses.of(response.coordinator, call)
@@ -264,21 +259,18 @@ class ApiVersions:
         self.versions = versions
         self.supported = supported
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.ApiVersionsRequest]) -> list[AnyMessage]:
         """Request the finalized features, and the cluster's id if the client names one."""
-        request = call.message
-        assert isinstance(request, wire.ApiVersionsRequest)
         asked: list[AnyMessage] = [protocol.ApiVersionsRequest()]
-        return [*asked, ClusterMetadataRequest([])] if _means_a_broker(request) else asked
+        return [*asked, ClusterMetadataRequest([])] if _means_a_broker(call.message) else asked
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: AnyCall, *responses: protocol.ApiVersionsResponse) -> Message:
         """Return the supported versions, or UNSUPPORTED_VERSION for an unknown request version.
 
         Since 2.4, which introduced ApiVersions 3, the error response contains the supported
         versions of ApiVersions (KIP-511); before that it is empty.
         """
         response = responses[0]
-        assert isinstance(response, protocol.ApiVersionsResponse)
         refused = self._refusal(call, responses)
         if refused != NONE:
             return wire.ApiVersionsResponse(ERRORS[refused].code)
@@ -304,10 +296,9 @@ class ApiVersions:
         )
 
     @staticmethod
-    def _refusal(call: Call, responses: Sequence[AnyMessage]) -> str:
+    def _refusal(call: Call[wire.ApiVersionsRequest], responses: Sequence[AnyMessage]) -> str:
         """The error for a client that means another cluster or broker (4.4)."""
         request = call.message
-        assert isinstance(request, wire.ApiVersionsRequest)
         if not _means_a_broker(request):
             return NONE
         if request.cluster_id is None or request.node_id < 0:

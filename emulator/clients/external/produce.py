@@ -5,13 +5,12 @@ attempt succeeded, or if the batch has a sequence number. A second copy in the l
 recognised as a duplicate, and a record written only by the second attempt as the acknowledged one.
 """
 
-from collections.abc import Sequence
 from typing import Final
 from zlib import crc32
 
 from emulator import events
 from emulator.clients.context import ClientContext
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import tp_of
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
@@ -47,10 +46,9 @@ class Produce:
         self.ledger = context.ledger
         self.in_doubt = context.state.external.in_doubt
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.ProduceRequest]) -> list[AnyMessage]:
         """Record the batches; reject an invalid one here, as a broker does before appending."""
         request = call.message
-        assert isinstance(request, wire.ProduceRequest)
         asked: list[AnyMessage] = []
         for topic in request.topic_data:
             name = self.known_ids.name_of(topic)
@@ -65,7 +63,7 @@ class Produce:
         return asked
 
     def _batch(
-        self, call: Call, request: wire.ProduceRequest, tp: str, data: bytes
+        self, call: AnyCall, request: wire.ProduceRequest, tp: str, data: bytes
     ) -> ProduceRequest | ProduceResponse:
         try:
             summary = memory_records.check_produced(data, call.header.api_version)
@@ -102,7 +100,7 @@ class Produce:
             call.header.api_version >= KNOWS_ABORTABLE_SINCE,
         )
 
-    def _entered(self, call: Call, acks: int, tp: str, data: bytes, summary: Summary) -> int:
+    def _entered(self, call: AnyCall, acks: int, tp: str, data: bytes, summary: Summary) -> int:
         """The first record's id; a batch sent again keeps the id of its earlier attempt."""
         doubts = self.in_doubt.setdefault(tp, {})
         mark = _mark(data, summary)
@@ -128,18 +126,17 @@ class Produce:
             return [], [""] * count
         return self.ledger.texts_of(first)
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message | None:
+    def respond(
+        self, call: Call[wire.ProduceRequest], *responses: ProduceResponse
+    ) -> Message | None:
         """Return the results; records reported as written count as acknowledged from now on."""
-        request = call.message
-        assert isinstance(request, wire.ProduceRequest)
         remaining = iter(responses)
         entered = iter(call.connection.entered)
         topics = []
-        for topic in request.topic_data:
+        for topic in call.message.topic_data:
             rows = []
             for partition in topic.partition_data:
                 response = next(remaining)
-                assert isinstance(response, ProduceResponse)
                 if response.error not in UNENTERED or response.keyless:
                     self._concluded(call, response, *next(entered))
                 rows.append(
@@ -161,7 +158,7 @@ class Produce:
             topics.append(wire.TopicProduceResponse(topic.name, topic.topic_id, rows))
         return wire.ProduceResponse(topics)
 
-    def _concluded(self, call: Call, response: ProduceResponse, first: int, count: int) -> None:
+    def _concluded(self, call: AnyCall, response: ProduceResponse, first: int, count: int) -> None:
         """Record a batch as acknowledged or failed; after a retriable error it remains in doubt."""
         if response.error == NONE:
             self._no_more_in_doubt(response.tp, first)

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Final
 
 from emulator import protocol
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import topic_id_of
 from emulator.common.errors import ERRORS, NONE
 from emulator.common.names import INTERNAL_TOPICS
@@ -27,22 +27,20 @@ class DescribeQuorum:
         """Tell times by ``clock``."""
         self.clock = clock
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: AnyCall) -> list[AnyMessage]:
         """Request the quorum's state if the metadata partition is named."""
         named = self._named(call)
         return [protocol.DescribeQuorumRequest()] if named == [(METADATA_TOPIC, 0)] else []
 
     @staticmethod
-    def _named(call: Call) -> list[tuple[str, int]]:
-        request = call.message
-        assert isinstance(request, wire.DescribeQuorumRequest)
+    def _named(call: Call[wire.DescribeQuorumRequest]) -> list[tuple[str, int]]:
         return [
             (topic.topic_name, partition.partition_index)
-            for topic in request.topics
+            for topic in call.message.topics
             for partition in topic.partitions
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: AnyCall, *responses: protocol.DescribeQuorumResponse) -> Message:
         """Return each member's progress."""
         if not responses:
             code = ERRORS["UNKNOWN_TOPIC_OR_PARTITION"].code
@@ -52,7 +50,6 @@ class DescribeQuorum:
             ]
             return wire.DescribeQuorumResponse(error_message=None, topics=topics)
         (response,) = responses
-        assert isinstance(response, protocol.DescribeQuorumResponse)
         quorum = response.quorum
         if quorum is None:
             return wire.DescribeQuorumResponse(ERRORS[response.error].code, None)
@@ -86,18 +83,15 @@ def _wall_clock_ms(virtual_us: int, clock: KernelState) -> int:
 class DescribeTopicPartitions:
     """DescribeTopicPartitions: topics by name, with paging (KIP-966)."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[cluster.DescribeTopicPartitionsRequest]) -> list[AnyMessage]:
         """Request the named topics, or all topics."""
-        request = call.message
-        assert isinstance(request, cluster.DescribeTopicPartitionsRequest)
-        return [ClusterMetadataRequest([topic.name for topic in request.topics] or None)]
+        return [ClusterMetadataRequest([topic.name for topic in call.message.topics] or None)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[cluster.DescribeTopicPartitionsRequest], response: ClusterMetadataResponse
+    ) -> Message:
         """Return partitions from the cursor on, up to the requested limit."""
         request = call.message
-        assert isinstance(request, cluster.DescribeTopicPartitionsRequest)
-        (response,) = responses
-        assert isinstance(response, ClusterMetadataResponse)
         cursor = request.cursor
         first = ("", 0) if cursor is None else (cursor.topic_name, cursor.partition_index)
         left = max(1, min(request.response_partition_limit, PARTITIONS_MAX))

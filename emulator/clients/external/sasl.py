@@ -5,12 +5,11 @@ has proved who it is; until then it takes ApiVersions and SASL's own requests on
 Source: ``SaslServerAuthenticator``, ``PlainSaslServer``, ``ScramSaslServer``.
 """
 
-from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
 from emulator import events
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external_state import Connection
 from emulator.common import scram
 from emulator.common.errors import ERRORS, NONE
@@ -90,7 +89,7 @@ class Authenticator:
         """Return whether the next bytes of a client are a token, not a request (up to 0.11)."""
         return connection.is_raw and not connection.principal
 
-    def begin(self, call: Call) -> str:
+    def begin(self, call: AnyCall) -> str:
         """Handle a handshake, and return its error."""
         request, connection = call.message, call.connection
         assert isinstance(request, SaslHandshakeRequest)
@@ -188,11 +187,11 @@ class SaslHandshake:
         """Ask ``authenticator``."""
         self.authenticator = authenticator
 
-    def ask(self, _call: Call) -> list[AnyMessage]:
+    def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Ask nobody."""
         return []
 
-    def respond(self, call: Call, _responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: AnyCall, *_responses: AnyMessage) -> Message:
         """Return the mechanisms; on a listener without SASL there are none."""
         error = self.authenticator.begin(call)
         known = [] if error == "ILLEGAL_SASL_STATE" else self.authenticator.mechanisms
@@ -206,14 +205,13 @@ class SaslAuthenticate:
         """Ask ``authenticator``."""
         self.authenticator = authenticator
 
-    def ask(self, _call: Call) -> list[AnyMessage]:
+    def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Ask nobody."""
         return []
 
-    def respond(self, call: Call, _responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call[SaslAuthenticateRequest], *_responses: AnyMessage) -> Message:
         """Return the broker's token, or the error with which the connection is closed."""
         request = call.message
-        assert isinstance(request, SaslAuthenticateRequest)
         if not call.connection.mechanism:
             code = ERRORS["ILLEGAL_SASL_STATE"].code
             text = "SaslAuthenticate request received after successful authentication"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from emulator.clients.external.authorization import ANONYMOUS, Authorizer
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.common import scram
 from emulator.common.errors import ERRORS
 from emulator.protocol import AnyMessage
@@ -40,7 +40,7 @@ class Answer:
 
     def __init__(
         self,
-        answer: Callable[[Call], Message],
+        answer: Callable[[AnyCall], Message],
         authorizer: Authorizer | None = None,
         operation: int = 0,
     ) -> None:
@@ -49,11 +49,11 @@ class Answer:
         self.authorizer = authorizer
         self.operation = operation
 
-    def ask(self, _call: Call) -> list[AnyMessage]:
+    def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Ask nobody."""
         return []
 
-    def respond(self, call: Call, _responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: AnyCall, *_responses: AnyMessage) -> Message:
         if self.authorizer is not None:
             client = self.authorizer.client(call.connection)
             if not client.may_on_cluster(self.operation):
@@ -93,7 +93,7 @@ class Tokens:
         self.settings = settings
         self.disabled_ms = 0 if in_kraft_mode else NO_TIME
 
-    def _error(self, call: Call) -> str:
+    def _error(self, call: AnyCall) -> str:
         """Only clients that authenticate may ask for tokens (``allowTokenRequests``)."""
         protocol = self.settings.protocols.get(call.connection.listener, "PLAINTEXT")
         is_known = protocol == "SSL" and bool(call.connection.principal)
@@ -104,10 +104,9 @@ class Tokens:
         """An error's code, and the time in the response."""
         return ERRORS[error].code, self.disabled_ms if error == AUTH_DISABLED else NO_TIME
 
-    def create(self, call: Call) -> Message:
+    def create(self, call: Call[wire.CreateDelegationTokenRequest]) -> Message:
         """Refuse; the response names the client, and the owner that it asks for."""
         request = call.message
-        assert isinstance(request, wire.CreateDelegationTokenRequest)
         kind, _, name = (call.connection.principal or ANONYMOUS).partition(":")
         owner = (kind, name)
         if request.owner_principal_name:
@@ -122,15 +121,15 @@ class Tokens:
             code, *owner, kind, name, time_ms, time_ms, time_ms
         )
 
-    def renew(self, call: Call) -> Message:
+    def renew(self, call: AnyCall) -> Message:
         """Refuse."""
         return wire.RenewDelegationTokenResponse(*self._refusal(self._error(call)))
 
-    def expire(self, call: Call) -> Message:
+    def expire(self, call: AnyCall) -> Message:
         """Refuse."""
         return wire.ExpireDelegationTokenResponse(*self._refusal(self._error(call)))
 
-    def describe(self, call: Call) -> Message:
+    def describe(self, call: AnyCall) -> Message:
         """Refuse."""
         return wire.DescribeDelegationTokenResponse(self._refusal(self._error(call))[0])
 
@@ -152,10 +151,9 @@ class ScramCredentials:
             if name in altered or has_password
         ]
 
-    def describe(self, call: Call) -> Message:
+    def describe(self, call: Call[wire.DescribeUserScramCredentialsRequest]) -> Message:
         """Return the mechanisms and iterations of users."""
         request = call.message
-        assert isinstance(request, wire.DescribeUserScramCredentialsRequest)
         named = Counter(user.name for user in request.users or ())
         users = dict.fromkeys(named) or {**self.settings.users, **self.settings.scram}
         rows = []
@@ -175,10 +173,9 @@ class ScramCredentials:
                 rows.append(wire.DescribedUser(user, code, f"{reason}: {user}"))
         return wire.DescribeUserScramCredentialsResponse(0, NO_ERROR, None, rows)
 
-    def alter(self, call: Call) -> Message:
+    def alter(self, call: Call[wire.AlterUserScramCredentialsRequest]) -> Message:
         """Set and delete credentials: all of a user's, or none."""
         request = call.message
-        assert isinstance(request, wire.AlterUserScramCredentialsRequest)
         names = [(deletion.name, deletion.mechanism) for deletion in request.deletions]
         names += [(upsertion.name, upsertion.mechanism) for upsertion in request.upsertions]
         errors: dict[str, tuple[str, str]] = {}
@@ -249,10 +246,9 @@ class Quotas:
         """Keep them in ``settings``."""
         self.settings = settings
 
-    def alter(self, call: Call) -> Message:
+    def alter(self, call: Call[wire.AlterClientQuotasRequest]) -> Message:
         """Set and remove the quotas of entities."""
         request = call.message
-        assert isinstance(request, wire.AlterClientQuotasRequest)
         rows = []
         for entry in request.entries:
             reason = _wrong_quota(entry)
@@ -277,17 +273,15 @@ class Quotas:
         if not quota.values:
             quotas.remove(quota)
 
-    def describe(self, call: Call) -> Message:
+    def describe(self, call: Call[wire.DescribeClientQuotasRequest]) -> Message:
         """Return the quotas of the entities that match."""
-        request = call.message
-        assert isinstance(request, wire.DescribeClientQuotasRequest)
         rows = [
             wire.EntryData(
                 [wire.QuotaEntity(*part) for part in quota.entity],
                 [wire.ValueData(*value) for value in quota.values.items()],
             )
             for quota in self.settings.quotas
-            if _matches(dict(quota.entity), request)
+            if _matches(dict(quota.entity), call.message)
         ]
         return wire.DescribeClientQuotasResponse(0, NO_ERROR, None, rows)
 

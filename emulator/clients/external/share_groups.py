@@ -1,11 +1,11 @@
 """Requests of external clients about share groups (KIP-932)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from emulator import events, protocol
 from emulator.clients.context import ClientContext
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.consumer_groups import (
     HOST,
     GroupDescribe,
@@ -32,10 +32,9 @@ class ShareGroupHeartbeat(GroupHeartbeat):
 
     response = wire.ShareGroupHeartbeatResponse
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.ShareGroupHeartbeatRequest]) -> list[AnyMessage]:
         """Send the heartbeat to the coordinator."""
         request = call.message
-        assert isinstance(request, wire.ShareGroupHeartbeatRequest)
         return [
             protocol.ShareGroupHeartbeatRequest(
                 request.group_id,
@@ -116,10 +115,9 @@ class ShareFetch:
         self.encoded = encoded
         self.known_ids = known_ids
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.ShareFetchRequest]) -> list[AnyMessage]:
         """Send the acknowledgements, and fetch all partitions of the session."""
         request = call.message
-        assert isinstance(request, wire.ShareFetchRequest)
         acknowledged = _acknowledged(self.known_ids, request.topics)
         forgotten = [
             tp_of(_name(self.known_ids, topic.topic_id), number)
@@ -148,10 +146,9 @@ class ShareFetch:
             )
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: AnyCall, *responses: protocol.ShareFetchResponse) -> Message:
         """Return the records of each partition, and which of them were acquired."""
         (response,) = responses
-        assert isinstance(response, protocol.ShareFetchResponse)
         topics: dict[bytes, list[wire.ShareFetchedPartition]] = {}
         for tp, row in response.partitions.items():
             name, number = split_tp(tp)
@@ -176,7 +173,7 @@ class ShareFetch:
             responses=[wire.ShareFetchedTopic(topic, rows) for topic, rows in topics.items()],
         )
 
-    def _note_given(self, call: Call, tp: str, row: protocol.SharedPartition) -> None:
+    def _note_given(self, call: AnyCall, tp: str, row: protocol.SharedPartition) -> None:
         """Note records that a member acquired for the audit."""
         for acquired in row.acquired:
             runs = []
@@ -201,10 +198,9 @@ class ShareAcknowledge:
         """Look topics up in ``known_ids``."""
         self.known_ids = known_ids
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.ShareAcknowledgeRequest]) -> list[AnyMessage]:
         """Send the acknowledgements."""
         request = call.message
-        assert isinstance(request, wire.ShareAcknowledgeRequest)
         return [
             protocol.ShareAcknowledgeRequest(
                 request.group_id or "",
@@ -218,10 +214,9 @@ class ShareAcknowledge:
             )
         ]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: AnyCall, *responses: protocol.ShareAcknowledgeResponse) -> Message:
         """Return each partition's error."""
         (response,) = responses
-        assert isinstance(response, protocol.ShareAcknowledgeResponse)
         topics: dict[bytes, list[wire.ShareAcknowledgedPartition]] = {}
         for tp, row in response.partitions.items():
             name, number = split_tp(tp)
@@ -251,10 +246,8 @@ class DescribeShareGroupOffsets:
         """Look topics up in ``known_ids``."""
         self.known_ids = known_ids
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.DescribeShareGroupOffsetsRequest]) -> list[AnyMessage]:
         """Request the offsets of all groups at once."""
-        request = call.message
-        assert isinstance(request, wire.DescribeShareGroupOffsetsRequest)
         return [
             protocol.DescribeShareGroupOffsetsRequest(
                 {
@@ -265,15 +258,15 @@ class DescribeShareGroupOffsets:
                         for topic in group.topics
                         for number in topic.partitions
                     ]
-                    for group in request.groups
+                    for group in call.message.groups
                 }
             )
         ]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, _call: AnyCall, response: protocol.DescribeShareGroupOffsetsResponse
+    ) -> Message:
         """Return the offsets of each group."""
-        (response,) = responses
-        assert isinstance(response, protocol.DescribeShareGroupOffsetsResponse)
         return wire.DescribeShareGroupOffsetsResponse(
             groups=[
                 wire.DescribedShareOffsets(
@@ -312,10 +305,9 @@ class AlterShareGroupOffsets:
         """Look topics up in ``known_ids``."""
         self.known_ids = known_ids
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.AlterShareGroupOffsetsRequest]) -> list[AnyMessage]:
         """Request all offsets at once."""
         request = call.message
-        assert isinstance(request, wire.AlterShareGroupOffsetsRequest)
         offsets = {
             tp_of(topic.topic_name, row.partition_index): row.start_offset
             for topic in request.topics
@@ -323,10 +315,9 @@ class AlterShareGroupOffsets:
         }
         return [protocol.AlterShareGroupOffsetsRequest(request.group_id, offsets)]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: AnyCall, *responses: protocol.ShareGroupOffsetsResponse) -> Message:
         """Return the outcome for each partition."""
         (response,) = responses
-        assert isinstance(response, protocol.ShareGroupOffsetsResponse)
         topics: dict[str, list[wire.AlteredShareOffset]] = {}
         for tp, (error, text) in response.errors.items():
             name, number = split_tp(tp)
@@ -349,17 +340,15 @@ class DeleteShareGroupOffsets:
         """Look topics up in ``known_ids``."""
         self.known_ids = known_ids
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.DeleteShareGroupOffsetsRequest]) -> list[AnyMessage]:
         """Request all topics at once."""
         request = call.message
-        assert isinstance(request, wire.DeleteShareGroupOffsetsRequest)
         topics = [topic.topic_name for topic in request.topics]
         return [protocol.DeleteShareGroupOffsetsRequest(request.group_id, topics)]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: AnyCall, *responses: protocol.ShareGroupOffsetsResponse) -> Message:
         """Return the outcome for each topic."""
         (response,) = responses
-        assert isinstance(response, protocol.ShareGroupOffsetsResponse)
         return wire.DeleteShareGroupOffsetsResponse(
             error_code=ERRORS[response.error].code,
             error_message=response.message or None,

@@ -1,10 +1,9 @@
 """Requests of administrators about transactions and producers (KIP-664)."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from emulator import protocol
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import split_tp, tp_of
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
@@ -29,22 +28,20 @@ class DescribeTransactions:
         """Tell times by the clock of ``kernel``."""
         self.kernel = kernel
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.DescribeTransactionsRequest]) -> list[AnyMessage]:
         """Request the named transactions."""
-        request = call.message
-        assert isinstance(request, wire.DescribeTransactionsRequest)
-        return [protocol.DescribeTransactionsRequest(request.transactional_ids)]
+        return [protocol.DescribeTransactionsRequest(call.message.transactional_ids)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self,
+        call: Call[wire.DescribeTransactionsRequest],
+        response: protocol.DescribeTransactionsResponse,
+    ) -> Message:
         """Return each transaction with its partitions."""
-        request = call.message
-        assert isinstance(request, wire.DescribeTransactionsRequest)
-        (response,) = responses
-        assert isinstance(response, protocol.DescribeTransactionsResponse)
         return wire.DescribeTransactionsResponse(
             transaction_states=[
                 _described(name, response.transactions[name], self.kernel.state)
-                for name in request.transactional_ids
+                for name in call.message.transactional_ids
             ]
         )
 
@@ -81,19 +78,20 @@ class ListTransactions:
         """Compute durations by the clock of ``kernel``."""
         self.kernel = kernel
 
-    def ask(self, _call: Call) -> list[AnyMessage]:
+    def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Request all transactions."""
         return [protocol.DescribeTransactionsRequest(None)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self,
+        call: Call[wire.ListTransactionsRequest],
+        response: protocol.DescribeTransactionsResponse,
+    ) -> Message:
         """Return the transactions that all filters let through.
 
         Source: ``TransactionStateManager.listTransactionStates``.
         """
         request = call.message
-        assert isinstance(request, wire.ListTransactionsRequest)
-        (response,) = responses
-        assert isinstance(response, protocol.DescribeTransactionsResponse)
         if response.error != NONE:
             return wire.ListTransactionsResponse(error_code=ERRORS[response.error].code)
         rows = [
@@ -121,22 +119,22 @@ class ListTransactions:
 class DescribeProducers:
     """DescribeProducers."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.DescribeProducersRequest]) -> list[AnyMessage]:
         """Request the producers of all partitions at once."""
-        request = call.message
-        assert isinstance(request, wire.DescribeProducersRequest)
-        named = [tp_of(topic.name, n) for topic in request.topics for n in topic.partition_indexes]
+        named = [
+            tp_of(topic.name, n) for topic in call.message.topics for n in topic.partition_indexes
+        ]
         return [protocol.DescribeProducersRequest(named)]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self,
+        call: Call[wire.DescribeProducersRequest],
+        response: protocol.DescribeProducersResponse,
+    ) -> Message:
         """Return the producers of each partition."""
-        request = call.message
-        assert isinstance(request, wire.DescribeProducersRequest)
-        (response,) = responses
-        assert isinstance(response, protocol.DescribeProducersResponse)
         unknown = frozenset(response.unknown_topics)
         topics = []
-        for topic in request.topics:
+        for topic in call.message.topics:
             rows = []
             for number in topic.partition_indexes:
                 error, producers = response.partitions[tp_of(topic.name, number)]

@@ -1,10 +1,10 @@
 """Producer ids and transactions of external producers (KIP-98)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from emulator import protocol
-from emulator.clients.external.call import Call
+from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.committed_offsets import (
     commit_results,
     committed_by,
@@ -36,7 +36,7 @@ FENCED_SINCE: Final = {
 """The first version of each API that returns PRODUCER_FENCED (KIP-588)."""
 
 
-def _code(error: str, api: str, call: Call) -> int:
+def _code(error: str, api: str, call: AnyCall) -> int:
     """The code of an error, replaced by its older equivalent for older producers."""
     if error == "PRODUCER_FENCED" and call.header.api_version < FENCED_SINCE[api]:
         error = "INVALID_PRODUCER_EPOCH"
@@ -46,10 +46,9 @@ def _code(error: str, api: str, call: Call) -> int:
 class InitProducerId:
     """InitProducerId: a new producer id, or the next epoch of a transactional producer."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[ids.InitProducerIdRequest]) -> list[AnyMessage]:
         """Request an id; a transactional producer requests it from its coordinator."""
         request = call.message
-        assert isinstance(request, ids.InitProducerIdRequest)
         name = request.transactional_id
         if name is None:
             return [protocol.InitProducerIdRequest()]
@@ -64,9 +63,7 @@ class InitProducerId:
             )
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
-        (response,) = responses
-        assert isinstance(response, protocol.InitProducerIdResponse)
+    def respond(self, call: AnyCall, response: protocol.InitProducerIdResponse) -> Message:
         return ids.InitProducerIdResponse(
             error_code=_code(response.error, "InitProducerId", call),
             producer_id=response.producer_id,
@@ -77,7 +74,7 @@ class InitProducerId:
 class AddPartitionsToTxn:
     """AddPartitionsToTxn: of one transaction, or of several from version 4 on."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: AnyCall) -> list[AnyMessage]:
         """Add each transaction's partitions."""
         return [
             protocol.AddPartitionsToTxnRequest(
@@ -95,9 +92,10 @@ class AddPartitionsToTxn:
         ]
 
     @staticmethod
-    def _transactions(call: Call) -> list[wire.AddPartitionsToTxnTransaction]:
+    def _transactions(
+        call: Call[wire.AddPartitionsToTxnRequest],
+    ) -> list[wire.AddPartitionsToTxnTransaction]:
         request = call.message
-        assert isinstance(request, wire.AddPartitionsToTxnRequest)
         if call.header.api_version >= SEVERAL_SINCE:
             return request.transactions
         return [
@@ -109,11 +107,10 @@ class AddPartitionsToTxn:
             )
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: AnyCall, *responses: protocol.AddPartitionsToTxnResponse) -> Message:
         """Return the result for each partition."""
         results = []
         for asked, response in zip(self._transactions(call), responses, strict=True):
-            assert isinstance(response, protocol.AddPartitionsToTxnResponse)
             topics = [
                 wire.AddPartitionsToTxnTopicResult(
                     topic.name,
@@ -141,10 +138,9 @@ class AddPartitionsToTxn:
 class AddOffsetsToTxn:
     """AddOffsetsToTxn."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.AddOffsetsToTxnRequest]) -> list[AnyMessage]:
         """Add the group's offsets partition to the transaction."""
         request = call.message
-        assert isinstance(request, wire.AddOffsetsToTxnRequest)
         return [
             protocol.AddOffsetsToTxnRequest(
                 request.transactional_id,
@@ -154,9 +150,7 @@ class AddOffsetsToTxn:
             )
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
-        (response,) = responses
-        assert isinstance(response, protocol.AddOffsetsToTxnResponse)
+    def respond(self, call: AnyCall, response: protocol.AddOffsetsToTxnResponse) -> Message:
         code = _code(response.error, "AddOffsetsToTxn", call)
         return wire.AddOffsetsToTxnResponse(error_code=code)
 
@@ -164,10 +158,9 @@ class AddOffsetsToTxn:
 class EndTxn:
     """EndTxn: completed once the commit or abort is decided."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.EndTxnRequest]) -> list[AnyMessage]:
         """Commit or abort the transaction."""
         request = call.message
-        assert isinstance(request, wire.EndTxnRequest)
         return [
             protocol.EndTxnRequest(
                 request.transactional_id,
@@ -178,9 +171,7 @@ class EndTxn:
             )
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
-        (response,) = responses
-        assert isinstance(response, protocol.EndTxnResponse)
+    def respond(self, call: AnyCall, response: protocol.EndTxnResponse) -> Message:
         return wire.EndTxnResponse(
             error_code=_code(response.error, "EndTxn", call),
             producer_id=response.producer_id,
@@ -195,10 +186,9 @@ class TxnOffsetCommit:
         """Look up topics, which are named by id from version 6 on, in ``known_ids``."""
         self.known_ids = known_ids
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.TxnOffsetCommitRequest]) -> list[AnyMessage]:
         """Commit all offsets in one request; there is none if no topic is known."""
         request = call.message
-        assert isinstance(request, wire.TxnOffsetCommitRequest)
         committed = committed_by(request, self.known_ids)
         if committed is None:
             return []
@@ -218,10 +208,8 @@ class TxnOffsetCommit:
             ),
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call[wire.TxnOffsetCommitRequest], *responses: AnyMessage) -> Message:
         """Return the result for each partition."""
-        request = call.message
-        assert isinstance(request, wire.TxnOffsetCommitRequest)
         topics = [
             wire.TxnOffsetCommitResponseTopic(
                 topic.name,
@@ -231,7 +219,7 @@ class TxnOffsetCommit:
                     for number, code in codes.items()
                 ],
             )
-            for topic, codes in commit_results(request.topics, responses, self.known_ids)
+            for topic, codes in commit_results(call.message.topics, responses, self.known_ids)
         ]
         return wire.TxnOffsetCommitResponse(topics=topics)
 
@@ -239,10 +227,8 @@ class TxnOffsetCommit:
 class WriteTxnMarkers:
     """WriteTxnMarkers: an administrator aborts a hanging transaction (KIP-664)."""
 
-    def ask(self, call: Call) -> list[AnyMessage]:
+    def ask(self, call: Call[wire.WriteTxnMarkersRequest]) -> list[AnyMessage]:
         """Write each marker."""
-        request = call.message
-        assert isinstance(request, wire.WriteTxnMarkersRequest)
         return [
             protocol.WriteTxnMarkersRequest(
                 marker.producer_id,
@@ -251,16 +237,15 @@ class WriteTxnMarkers:
                 marker.transaction_result,
                 _named(marker.topics),
             )
-            for marker in request.markers
+            for marker in call.message.markers
         ]
 
-    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(
+        self, call: Call[wire.WriteTxnMarkersRequest], *responses: protocol.WriteTxnMarkersResponse
+    ) -> Message:
         """Return the result for each partition."""
-        request = call.message
-        assert isinstance(request, wire.WriteTxnMarkersRequest)
         markers = []
-        for asked, response in zip(request.markers, responses, strict=True):
-            assert isinstance(response, protocol.WriteTxnMarkersResponse)
+        for asked, response in zip(call.message.markers, responses, strict=True):
             topics = [
                 wire.WritableTxnMarkerTopicResult(
                     topic.name,

@@ -1,6 +1,9 @@
 """Replacing all configs of a resource, superseded by incremental changes (KIP-339)."""
 
+from typing import Final
+
 from emulator.wire.types import (
+    Api,
     Bool,
     Int8,
     Int16,
@@ -46,3 +49,6 @@ class AlterConfigsResponse(Message, frozen=True):
 
     throttle_time_ms: Int32 = 0
     responses: list[AlterConfigsResourceResponse] = []
+
+
+APIS: Final = (Api(33, AlterConfigsRequest, AlterConfigsResponse, 2, 2),)

@@ -1,9 +1,10 @@
 """Cluster metadata for clients."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
     NO_UUID,
+    Api,
     Bool,
     Int8,
     Int16,
@@ -212,3 +213,11 @@ class DescribeTopicPartitionsResponse(Message, frozen=True):
     throttle_time_ms: Int32 = 0
     topics: list[DescribeTopicPartitionsResponseTopic] = []
     next_cursor: Cursor | None = None
+
+
+APIS: Final = (
+    Api(3, MetadataRequest, MetadataResponse, 13, 9),
+    Api(18, ApiVersionsRequest, ApiVersionsResponse, 5, 3),
+    Api(60, DescribeClusterRequest, DescribeClusterResponse, 2, 0),
+    Api(75, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse, 0, 0),
+)

@@ -1,9 +1,10 @@
 """Committed offsets of consumer groups."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
     NO_UUID,
+    Api,
     Bool,
     Int16,
     Int32,
@@ -158,3 +159,9 @@ class OffsetFetchResponse(Message, frozen=True):
     topics: Annotated[list[OffsetFetchResponseTopic], until(7)] = []
     error_code: Annotated[Int16, since(2, 7)] = 0
     groups: Annotated[list[OffsetFetchResponseGroup], since(8)] = []
+
+
+APIS: Final = (
+    Api(8, OffsetCommitRequest, OffsetCommitResponse, 10, 8),
+    Api(9, OffsetFetchRequest, OffsetFetchResponse, 10, 6),
+)

@@ -1,8 +1,9 @@
 """Configuration of topics and brokers."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
+    Api,
     Bool,
     Int8,
     Int16,
@@ -106,3 +107,9 @@ class IncrementalAlterConfigsResponse(Message, frozen=True):
 
     throttle_time_ms: Int32 = 0
     responses: list[AlterConfigsResourceResponse] = []
+
+
+APIS: Final = (
+    Api(32, DescribeConfigsRequest, DescribeConfigsResponse, 4, 4),
+    Api(44, IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse, 1, 1),
+)

@@ -1,9 +1,10 @@
 """Consumer groups of the new protocol (KIP-848)."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
     NO_UUID,
+    Api,
     Bool,
     Int8,
     Int16,
@@ -127,3 +128,9 @@ class ConsumerGroupDescribeResponse(Message, frozen=True):
 
     throttle_time_ms: Int32 = 0
     groups: list[DescribedConsumerGroup] = []
+
+
+APIS: Final = (
+    Api(68, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, 1, 0),
+    Api(69, ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, 1, 0),
+)

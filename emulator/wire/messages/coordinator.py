@@ -1,8 +1,9 @@
 """Finding the coordinator of a group or a transactional id."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
+    Api,
     Int8,
     Int16,
     Int32,
@@ -42,3 +43,6 @@ class FindCoordinatorResponse(Message, frozen=True):
     host: Annotated[String, until(3)] = ""
     port: Annotated[Int32, until(3)] = 0
     coordinators: Annotated[list[Coordinator], since(4)] = []
+
+
+APIS: Final = (Api(10, FindCoordinatorRequest, FindCoordinatorResponse, 6, 3),)

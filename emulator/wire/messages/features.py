@@ -1,8 +1,18 @@
 """Changes of finalized features, and brokers that leave for good."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from emulator.wire.types import Bool, Int8, Int16, Int32, Message, String, since, until
+from emulator.wire.types import (
+    Api,
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    String,
+    since,
+    until,
+)
 
 UPGRADE = 1
 """The type of a change that does not lower a level (KIP-778)."""
@@ -75,3 +85,10 @@ class ListConfigResourcesResponse(Message, frozen=True):
     throttle_time_ms: Int32 = 0
     error_code: Int16 = 0
     config_resources: list[ConfigResource] = []
+
+
+APIS: Final = (
+    Api(57, UpdateFeaturesRequest, UpdateFeaturesResponse, 2, 0),
+    Api(64, UnregisterBrokerRequest, UnregisterBrokerResponse, 0, 0),
+    Api(74, ListConfigResourcesRequest, ListConfigResourcesResponse, 1, 0),
+)

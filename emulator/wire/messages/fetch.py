@@ -1,9 +1,10 @@
 """Fetching records."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
     NO_UUID,
+    Api,
     Int8,
     Int16,
     Int32,
@@ -145,3 +146,6 @@ class FetchResponse(Message, frozen=True):
     session_id: Annotated[Int32, since(7)] = 0
     responses: list[FetchableTopicResponse] = []
     node_endpoints: Annotated[list[NodeEndpoint], since(16), tag(0)] = []
+
+
+APIS: Final = (Api(1, FetchRequest, FetchResponse, 18, 12),)

@@ -1,8 +1,9 @@
 """Administration of consumer groups."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
+    Api,
     Bool,
     Bytes,
     Int16,
@@ -136,3 +137,11 @@ class OffsetDeleteResponse(Message, frozen=True):
     error_code: Int16 = 0
     throttle_time_ms: Int32 = 0
     topics: list[OffsetDeleteResponseTopic] = []
+
+
+APIS: Final = (
+    Api(15, DescribeGroupsRequest, DescribeGroupsResponse, 6, 5),
+    Api(16, ListGroupsRequest, ListGroupsResponse, 5, 3),
+    Api(42, DeleteGroupsRequest, DeleteGroupsResponse, 3, 2),
+    Api(47, OffsetDeleteRequest, OffsetDeleteResponse, 0),
+)

@@ -1,8 +1,9 @@
 """Log directories: what they contain, and moving replicas between them (KIP-113)."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
+    Api,
     Bool,
     Int16,
     Int32,
@@ -100,3 +101,9 @@ class AlterReplicaLogDirsResponse(Message, frozen=True):
 
     throttle_time_ms: Int32 = 0
     results: list[AlterReplicaLogDirTopicResult] = []
+
+
+APIS: Final = (
+    Api(34, AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse, 2, 2),
+    Api(35, DescribeLogDirsRequest, DescribeLogDirsResponse, 5, 2),
+)

@@ -1,8 +1,9 @@
 """Consumer group membership in the classic protocol."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
+    Api,
     Bool,
     Bytes,
     Int16,
@@ -136,3 +137,11 @@ class LeaveGroupResponse(Message, frozen=True):
     throttle_time_ms: Annotated[Int32, since(1)] = 0
     error_code: Int16 = 0
     members: Annotated[list[MemberResponse], since(3)] = []
+
+
+APIS: Final = (
+    Api(11, JoinGroupRequest, JoinGroupResponse, 9, 6),
+    Api(12, HeartbeatRequest, HeartbeatResponse, 4, 4),
+    Api(13, LeaveGroupRequest, LeaveGroupResponse, 5, 4),
+    Api(14, SyncGroupRequest, SyncGroupResponse, 5, 4),
+)

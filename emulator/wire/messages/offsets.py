@@ -1,8 +1,9 @@
 """Offsets of partitions: by timestamp, by leader epoch, and deletion of records."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
+    Api,
     Int8,
     Int16,
     Int32,
@@ -154,3 +155,10 @@ class DeleteRecordsResponse(Message, frozen=True):
 
     throttle_time_ms: Int32 = 0
     topics: list[DeleteRecordsTopicResult] = []
+
+
+APIS: Final = (
+    Api(2, ListOffsetsRequest, ListOffsetsResponse, 11, 6),
+    Api(21, DeleteRecordsRequest, DeleteRecordsResponse, 2, 2),
+    Api(23, OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse, 4, 4),
+)

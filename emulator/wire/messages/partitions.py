@@ -1,8 +1,9 @@
 """Leaders and replicas of partitions."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
+    Api,
     Bool,
     Int8,
     Int16,
@@ -135,3 +136,10 @@ class ListPartitionReassignmentsResponse(Message, frozen=True):
     error_code: Int16 = 0
     error_message: String | None = ""
     topics: list[OngoingTopicReassignment] = []
+
+
+APIS: Final = (
+    Api(43, ElectLeadersRequest, ElectLeadersResponse, 2, 2),
+    Api(45, AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse, 1, 0),
+    Api(46, ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse, 0, 0),
+)

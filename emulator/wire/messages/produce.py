@@ -1,9 +1,10 @@
 """Producing records."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
     NO_UUID,
+    Api,
     Bool,
     Int16,
     Int32,
@@ -122,3 +123,9 @@ class InitProducerIdResponse(Message, frozen=True):
     producer_epoch: Int16 = 0
     ongoing_txn_producer_id: Annotated[Int64, since(6)] = -1
     ongoing_txn_producer_epoch: Annotated[Int16, since(6)] = -1
+
+
+APIS: Final = (
+    Api(0, ProduceRequest, ProduceResponse, 13, 9),
+    Api(22, InitProducerIdRequest, InitProducerIdResponse, 6, 2),
+)

@@ -1,9 +1,10 @@
 """The controller quorum (KRaft)."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
     NO_UUID,
+    Api,
     Int16,
     Int32,
     Int64,
@@ -86,3 +87,6 @@ class DescribeQuorumResponse(Message, frozen=True):
     error_message: Annotated[String | None, since(2)] = ""
     topics: list[TopicData] = []
     nodes: Annotated[list[Node], since(2)] = []
+
+
+APIS: Final = (Api(55, DescribeQuorumRequest, DescribeQuorumResponse, 2, 0),)

@@ -1,8 +1,9 @@
 """Authentication."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
+    Api,
     Bytes,
     Int16,
     Int64,
@@ -38,3 +39,9 @@ class SaslAuthenticateResponse(Message, frozen=True):
     error_message: String | None = ""
     auth_bytes: Bytes = b""
     session_lifetime_ms: Annotated[Int64, since(1)] = 0
+
+
+APIS: Final = (
+    Api(17, SaslHandshakeRequest, SaslHandshakeResponse, 1),
+    Api(36, SaslAuthenticateRequest, SaslAuthenticateResponse, 2, 2),
+)

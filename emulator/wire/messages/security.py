@@ -1,8 +1,9 @@
 """Access control lists, delegation tokens, SCRAM credentials and quotas."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
+    Api,
     Bool,
     Bytes,
     Float64,
@@ -384,3 +385,18 @@ class AlterUserScramCredentialsResponse(Message, frozen=True):
 
     throttle_time_ms: Int32 = 0
     results: list[AlteredUser] = []
+
+
+APIS: Final = (
+    Api(29, DescribeAclsRequest, DescribeAclsResponse, 3, 2),
+    Api(30, CreateAclsRequest, CreateAclsResponse, 3, 2),
+    Api(31, DeleteAclsRequest, DeleteAclsResponse, 3, 2),
+    Api(38, CreateDelegationTokenRequest, CreateDelegationTokenResponse, 3, 2),
+    Api(39, RenewDelegationTokenRequest, RenewDelegationTokenResponse, 2, 2),
+    Api(40, ExpireDelegationTokenRequest, ExpireDelegationTokenResponse, 2, 2),
+    Api(41, DescribeDelegationTokenRequest, DescribeDelegationTokenResponse, 3, 2),
+    Api(48, DescribeClientQuotasRequest, DescribeClientQuotasResponse, 1, 1),
+    Api(49, AlterClientQuotasRequest, AlterClientQuotasResponse, 1, 1),
+    Api(50, DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse, 0, 0),
+    Api(51, AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse, 0, 0),
+)

@@ -1,6 +1,6 @@
 """Share groups (KIP-932): membership, fetching with acquisition, acknowledgements, offsets."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.messages.consumer_groups import (
     DescribedAssignment,
@@ -10,6 +10,7 @@ from emulator.wire.messages.consumer_groups import (
 )
 from emulator.wire.types import (
     NO_UUID,
+    Api,
     Bool,
     Int8,
     Int16,
@@ -365,3 +366,14 @@ class DeleteShareGroupOffsetsResponse(Message, frozen=True):
     error_code: Int16 = 0
     error_message: String | None = None
     responses: list[DeletedShareOffsetsTopic] = []
+
+
+APIS: Final = (
+    Api(76, ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse, 1, 0),
+    Api(77, ShareGroupDescribeRequest, ShareGroupDescribeResponse, 1, 0),
+    Api(78, ShareFetchRequest, ShareFetchResponse, 2, 0),
+    Api(79, ShareAcknowledgeRequest, ShareAcknowledgeResponse, 2, 0),
+    Api(90, DescribeShareGroupOffsetsRequest, DescribeShareGroupOffsetsResponse, 1, 0),
+    Api(91, AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse, 0, 0),
+    Api(92, DeleteShareGroupOffsetsRequest, DeleteShareGroupOffsetsResponse, 0, 0),
+)

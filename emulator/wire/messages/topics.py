@@ -1,9 +1,10 @@
 """Creating and deleting topics and partitions."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
     NO_UUID,
+    Api,
     Bool,
     Int8,
     Int16,
@@ -149,3 +150,10 @@ class CreatePartitionsResponse(Message, frozen=True):
 
     throttle_time_ms: Int32 = 0
     results: list[CreatePartitionsTopicResult] = []
+
+
+APIS: Final = (
+    Api(19, CreateTopicsRequest, CreateTopicsResponse, 7, 5),
+    Api(20, DeleteTopicsRequest, DeleteTopicsResponse, 6, 4),
+    Api(37, CreatePartitionsRequest, CreatePartitionsResponse, 3, 2),
+)

@@ -1,8 +1,16 @@
 """The state of transactions and producers, for administrators (KIP-664)."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from emulator.wire.types import Int16, Int32, Int64, Message, String, since
+from emulator.wire.types import (
+    Api,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    String,
+    since,
+)
 
 
 class DescribeTransactionsRequest(Message, frozen=True):
@@ -111,3 +119,10 @@ class DescribeProducersResponse(Message, frozen=True):
 
     throttle_time_ms: Int32 = 0
     topics: list[DescribeProducersTopicResponse] = []
+
+
+APIS: Final = (
+    Api(61, DescribeProducersRequest, DescribeProducersResponse, 0, 0),
+    Api(65, DescribeTransactionsRequest, DescribeTransactionsResponse, 0, 0),
+    Api(66, ListTransactionsRequest, ListTransactionsResponse, 1, 0),
+)

@@ -1,9 +1,10 @@
 """Transactions (KIP-98)."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from emulator.wire.types import (
     NO_UUID,
+    Api,
     Bool,
     Int8,
     Int16,
@@ -209,3 +210,12 @@ class TxnOffsetCommitResponse(Message, frozen=True):
 
     throttle_time_ms: Int32 = 0
     topics: list[TxnOffsetCommitResponseTopic] = []
+
+
+APIS: Final = (
+    Api(24, AddPartitionsToTxnRequest, AddPartitionsToTxnResponse, 5, 3),
+    Api(25, AddOffsetsToTxnRequest, AddOffsetsToTxnResponse, 4, 3),
+    Api(26, EndTxnRequest, EndTxnResponse, 5, 3),
+    Api(27, WriteTxnMarkersRequest, WriteTxnMarkersResponse, 2, 1),
+    Api(28, TxnOffsetCommitRequest, TxnOffsetCommitResponse, 6, 3),
+)

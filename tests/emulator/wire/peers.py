@@ -15,9 +15,13 @@ import kafka.protocol.old
 from kafka.protocol.old.api import Request, Response
 from kafka.protocol.schemas import StructField, load_json
 
-from emulator.wire.apis import APIS, Api
+from emulator.wire.apis import APIS
 from emulator.wire.schema import Array, Field, Kind, fields_of
-from emulator.wire.types import Message, Number
+from emulator.wire.types import (
+    Api,
+    Message,
+    Number,
+)
 
 
 @cache

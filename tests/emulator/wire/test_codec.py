@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emulator.wire.apis import APIS, Api
+from emulator.wire.apis import APIS
 from emulator.wire.codec import (
     decode_request,
     decode_response,
@@ -22,7 +22,10 @@ from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from emulator.wire.messages.fetch import FetchRequest, FetchTopic
 from emulator.wire.messages.membership import HeartbeatRequest
 from emulator.wire.messages.produce import ProduceResponse, TopicProduceResponse
-from emulator.wire.types import Message
+from emulator.wire.types import (
+    Api,
+    Message,
+)
 from tests.emulator.wire.peers import by_another_codec
 from tests.emulator.wire.random_messages import messages
 

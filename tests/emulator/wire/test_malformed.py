@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from emulator.common.limits import REQUEST_ITEMS_MAX
-from emulator.wire.apis import APIS, Api
+from emulator.wire.apis import APIS
 from emulator.wire.codec import decode_request, decode_response, encode_request, encode_response
 from emulator.wire.compiler import reader, writer
 from emulator.wire.exceptions import (
@@ -24,7 +24,12 @@ from emulator.wire.header import RequestHeader
 from emulator.wire.messages.cluster import MetadataRequest, MetadataRequestTopic
 from emulator.wire.messages.fetch import FetchResponse
 from emulator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from emulator.wire.types import Int32, Message, tag
+from emulator.wire.types import (
+    Api,
+    Int32,
+    Message,
+    tag,
+)
 from tests.emulator.wire.random_messages import messages
 
 api_versions = st.sampled_from(
