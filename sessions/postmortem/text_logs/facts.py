@@ -7,9 +7,10 @@ them; ``*_ms`` are milliseconds. ``node``, where a fact has it, is the node that
 about, which may be another than the one that wrote the line.
 """
 
-from typing import Final
+from typing import ClassVar, Final
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 Brokers = tuple[int, ...]
 
@@ -26,12 +27,14 @@ class OutOfSync(Struct, frozen=True):
 
 
 class Fact(Struct, frozen=True, kw_only=True, tag_field="fact", omit_defaults=True):
-    """One thing that a line says."""
+    """One thing that a line says; ``says`` is its sentence, with fields in braces."""
+
+    says: ClassVar[str] = ""
 
     @property
     def sentence(self) -> str:
         """The fact in words, for a timeline."""
-        raise NotImplementedError
+        return self.says.format(**asdict(self))
 
 
 class IsrShrunk(Fact, frozen=True, kw_only=True, tag="isr_shrunk"):
@@ -227,11 +230,8 @@ class UncleanLeaderElected(Fact, frozen=True, kw_only=True, tag="unclean_leader_
 class ElectionFailed(Fact, frozen=True, kw_only=True, tag="election_failed"):
     """No leader could be elected for a partition."""
 
+    says: ClassVar[str] = "no leader could be elected for {tp}"
     tp: str
-
-    @property
-    def sentence(self) -> str:
-        return f"no leader could be elected for {self.tp}"
 
 
 class ControllerElected(Fact, frozen=True, kw_only=True, tag="controller_elected"):
@@ -248,12 +248,9 @@ class ControllerElected(Fact, frozen=True, kw_only=True, tag="controller_elected
 class ControllerResigned(Fact, frozen=True, kw_only=True, tag="controller_resigned"):
     """A node is no longer the controller."""
 
+    says: ClassVar[str] = "is no longer the controller"
     node: int | None = None
     epoch: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        return "is no longer the controller"
 
 
 class BrokersChanged(Fact, frozen=True, kw_only=True, tag="brokers_changed"):
@@ -304,12 +301,9 @@ class BrokerRegistered(Fact, frozen=True, kw_only=True, tag="broker_registered")
 class BrokerFenced(Fact, frozen=True, kw_only=True, tag="broker_fenced"):
     """A KRaft controller fences a broker whose heartbeats stopped."""
 
+    says: ClassVar[str] = "broker {broker} was fenced: no heartbeat came within its session timeout"
     broker: int
     broker_epoch: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        return f"broker {self.broker} was fenced: no heartbeat came within its session timeout"
 
 
 class BrokerUnfenced(Fact, frozen=True, kw_only=True, tag="broker_unfenced"):
@@ -325,22 +319,16 @@ class BrokerUnfenced(Fact, frozen=True, kw_only=True, tag="broker_unfenced"):
 class HeartbeatFailed(Fact, frozen=True, kw_only=True, tag="heartbeat_failed"):
     """A broker could not send a heartbeat, or none was answered."""
 
+    says: ClassVar[str] = "a heartbeat to the controller failed: {reason}"
     reason: str
-
-    @property
-    def sentence(self) -> str:
-        return f"a heartbeat to the controller failed: {self.reason}"
 
 
 class SessionTimedOut(Fact, frozen=True, kw_only=True, tag="session_timed_out"):
     """A client of ZooKeeper has not heard from the server for a while."""
 
+    says: ClassVar[str] = "has not heard from ZooKeeper for {silent_ms} ms (session {session})"
     session: str
     silent_ms: int
-
-    @property
-    def sentence(self) -> str:
-        return f"has not heard from ZooKeeper for {self.silent_ms} ms (session {self.session})"
 
 
 class SessionExpired(Fact, frozen=True, kw_only=True, tag="session_expired"):
@@ -359,11 +347,8 @@ class SessionExpired(Fact, frozen=True, kw_only=True, tag="session_expired"):
 class ZooKeeperState(Fact, frozen=True, kw_only=True, tag="zookeeper_state"):
     """A broker's connection to ZooKeeper changed."""
 
+    says: ClassVar[str] = "the connection to ZooKeeper is {state}"
     state: str
-
-    @property
-    def sentence(self) -> str:
-        return f"the connection to ZooKeeper is {self.state}"
 
 
 class ControlledShutdown(Fact, frozen=True, kw_only=True, tag="controlled_shutdown"):
@@ -394,11 +379,8 @@ class ProcessState(Fact, frozen=True, kw_only=True, tag="process_state"):
 class KafkaVersion(Fact, frozen=True, kw_only=True, tag="kafka_version"):
     """The release that a process runs."""
 
+    says: ClassVar[str] = "runs Kafka {version}"
     version: str
-
-    @property
-    def sentence(self) -> str:
-        return f"runs Kafka {self.version}"
 
 
 class Configured(Fact, frozen=True, kw_only=True, tag="configured"):
@@ -414,53 +396,38 @@ class Configured(Fact, frozen=True, kw_only=True, tag="configured"):
 class Terminating(Fact, frozen=True, kw_only=True, tag="terminating"):
     """A process was told to end by a signal, or ends because of an error."""
 
+    says: ClassVar[str] = "the process ends: {reason}"
     reason: str
-
-    @property
-    def sentence(self) -> str:
-        return f"the process ends: {self.reason}"
 
 
 class LogDirFailed(Fact, frozen=True, kw_only=True, tag="log_dir_failed"):
     """A broker stops serving what is in a log directory, after an error of the disk."""
 
+    says: ClassVar[str] = "the log directory {path} failed"
     path: str
-
-    @property
-    def sentence(self) -> str:
-        return f"the log directory {self.path} failed"
 
 
 class UncleanShutdownFound(Fact, frozen=True, kw_only=True, tag="unclean_shutdown_found"):
     """A broker that starts finds that it was not shut down: logs are recovered."""
 
+    says: ClassVar[str] = "recovers its logs in {path}: it had not been shut down cleanly"
     path: str | None = None
     logs: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        return f"recovers its logs in {self.path}: it had not been shut down cleanly"
 
 
 class IndexCorrupt(Fact, frozen=True, kw_only=True, tag="index_corrupt"):
     """An index of a log is damaged or missing, and is built again."""
 
+    says: ClassVar[str] = "the index {path} is damaged or missing, and is built again"
     path: str
-
-    @property
-    def sentence(self) -> str:
-        return f"the index {self.path} is damaged or missing, and is built again"
 
 
 class SegmentRecovered(Fact, frozen=True, kw_only=True, tag="segment_recovered"):
     """A segment was read again after an unclean stop."""
 
+    says: ClassVar[str] = "recovered the segment of {tp} from offset {offset}"
     tp: str
     offset: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        return f"recovered the segment of {self.tp} from offset {self.offset}"
 
 
 class Truncated(Fact, frozen=True, kw_only=True, tag="truncated"):
@@ -479,35 +446,26 @@ class Truncated(Fact, frozen=True, kw_only=True, tag="truncated"):
 class HighWatermarkWentBack(Fact, frozen=True, kw_only=True, tag="high_watermark_went_back"):
     """A high watermark became smaller: records that consumers had seen may be gone."""
 
+    says: ClassVar[str] = "the high watermark of {tp} went back from {before} to {after}"
     tp: str
     before: int
     after: int
-
-    @property
-    def sentence(self) -> str:
-        return f"the high watermark of {self.tp} went back from {self.before} to {self.after}"
 
 
 class FetchFailed(Fact, frozen=True, kw_only=True, tag="fetch_failed"):
     """A follower's fetch request failed or timed out."""
 
+    says: ClassVar[str] = "a fetch from broker {leader} failed"
     leader: int | None = None
     node: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        return f"a fetch from broker {self.leader} failed"
 
 
 class NodeUnreachable(Fact, frozen=True, kw_only=True, tag="node_unreachable"):
     """A connection to a node could not be opened, or broke."""
 
+    says: ClassVar[str] = "cannot connect to node {peer}"
     peer: int
     address: str | None = None
-
-    @property
-    def sentence(self) -> str:
-        return f"cannot connect to node {self.peer}"
 
 
 class OffsetOutOfRange(Fact, frozen=True, kw_only=True, tag="offset_out_of_range"):
@@ -526,55 +484,40 @@ class OffsetOutOfRange(Fact, frozen=True, kw_only=True, tag="offset_out_of_range
 class EpochRefused(Fact, frozen=True, kw_only=True, tag="epoch_refused"):
     """A leader refused a fetch: the follower's leader epoch is ``older`` or ``newer`` than its."""
 
+    says: ClassVar[str] = "a fetch of {tp} was refused: epoch {epoch} is {which}"
     tp: str
     which: str
     epoch: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        return f"a fetch of {self.tp} was refused: epoch {self.epoch} is {self.which}"
 
 
 class PartitionFailed(Fact, frozen=True, kw_only=True, tag="partition_failed"):
     """A follower gave a partition up; it fetches again only after the next change of leader."""
 
+    says: ClassVar[str] = "gave up fetching {tp}"
     tp: str
-
-    @property
-    def sentence(self) -> str:
-        return f"gave up fetching {self.tp}"
 
 
 class LogDeleted(Fact, frozen=True, kw_only=True, tag="log_deleted"):
     """A replica was deleted."""
 
+    says: ClassVar[str] = "deleted its log of {tp}"
     tp: str
-
-    @property
-    def sentence(self) -> str:
-        return f"deleted its log of {self.tp}"
 
 
 class Recovered(Fact, frozen=True, kw_only=True, tag="recovered"):
     """A leader elected uncleanly has finished its recovery."""
 
+    says: ClassVar[str] = "{tp} has recovered from an unclean election"
     tp: str
-
-    @property
-    def sentence(self) -> str:
-        return f"{self.tp} has recovered from an unclean election"
 
 
 class SlowRequest(Fact, frozen=True, kw_only=True, tag="slow_request"):
     """A request that took a second or longer."""
 
+    says: ClassVar[str] = "a {api} request of {client} took {total_ms:.0f} ms"
     api: str
     total_ms: float
     client: str | None = None
-
-    @property
-    def sentence(self) -> str:
-        return f"a {self.api} request of {self.client} took {self.total_ms:.0f} ms"
 
 
 class QuorumRole(Fact, frozen=True, kw_only=True, tag="quorum_role"):
@@ -593,30 +536,22 @@ class QuorumRole(Fact, frozen=True, kw_only=True, tag="quorum_role"):
 class QuorumHighWatermark(Fact, frozen=True, kw_only=True, tag="quorum_high_watermark"):
     """The first offset that a quorum committed in an epoch: it works again."""
 
+    says: ClassVar[str] = "the quorum commits again: high watermark {offset} at epoch {epoch}"
     offset: int
     epoch: int
-
-    @property
-    def sentence(self) -> str:
-        return f"the quorum commits again: high watermark {self.offset} at epoch {self.epoch}"
 
 
 class QuorumFetchTimedOut(Fact, frozen=True, kw_only=True, tag="quorum_fetch_timed_out"):
     """A voter has not heard from the quorum's leader, and stands for election."""
 
-    @property
-    def sentence(self) -> str:
-        return "has not heard from the quorum's leader in time"
+    says: ClassVar[str] = "has not heard from the quorum's leader in time"
 
 
 class SnapshotWritten(Fact, frozen=True, kw_only=True, tag="snapshot_written"):
     """A node wrote a snapshot of the metadata."""
 
+    says: ClassVar[str] = "wrote a snapshot of the metadata at offset {offset}"
     offset: int
-
-    @property
-    def sentence(self) -> str:
-        return f"wrote a snapshot of the metadata at offset {self.offset}"
 
 
 _STATES: Final = {
