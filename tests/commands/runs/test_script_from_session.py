@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands.cli.main import run_program
-from commands.cli.sessions.script import script
+from commands.cli.sessions import script
 from commands.exits import CommandError, ExitCode
 from commands.language.parser import parse_script
 from commands.runs.console_library import script_of_live
