@@ -10,35 +10,23 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import (
-    Advertise,
+    NO_ACCESS,
+    AccessOptions,
     Brokers,
-    Certificate,
-    ClientAuthority,
-    Control,
-    ControlFolder,
     Controllers,
-    Host,
     Image,
     Keep,
-    KeepMemory,
-    Key,
-    Listeners,
     Mode,
-    Port,
-    Protocol,
     Record,
     Seed,
     Settings,
-    Users,
     Variables,
     Version,
-    access_of,
     argument,
     flag,
-    folder_of,
     named,
     option,
-    with_client_auth,
+    with_access,
 )
 from commands.cli.settings import Ascii, Fps, NoAnimation, Theme, settings
 from commands.exits import CommandError, ExitCode
@@ -88,6 +76,7 @@ Paused = Annotated[bool, flag("--paused", text="start paused")]
         "tidegauge console --attach kafka://a:9092 --attach kafka://b:9092 --every 5s",
     ),
 )
+@with_access
 def console(
     script: Annotated[str, argument("SCRIPT", text="a script [default: a small demo]")] = "",
     version: Version = None,
@@ -117,18 +106,7 @@ def console(
     ] = False,
     brokers: Brokers = None,
     controllers: Controllers = None,
-    port: Port = None,
-    host: Host = None,
-    advertise: Advertise = None,
-    listeners: Listeners = None,
-    protocol: Protocol = None,
-    users: Users = None,
-    certificate: Certificate = None,
-    key: Key = None,
-    client_authority: ClientAuthority = None,
-    control: Control = None,
-    control_folder: ControlFolder = None,
-    keep_memory: KeepMemory = None,
+    access: AccessOptions = NO_ACCESS,
     attach: Annotated[
         list[str] | None,
         option(
@@ -172,23 +150,8 @@ def console(
     shown.
     """
     if not serve:
-        only_served = {
-            "--brokers": brokers,
-            "--controllers": controllers,
-            "--port": port,
-            "--host": host,
-            "--advertise": advertise,
-            "--listener": listeners,
-            "--protocol": protocol,
-            "--user": users,
-            "--certificate": certificate,
-            "--key": key,
-            "--tls-client-ca": client_authority,
-            "--control": control,
-            "--control-folder": control_folder,
-            "--keep-memory": keep_memory,
-        }
-        wrong = [name for name, value in only_served.items() if value is not None]
+        numbers = {"--brokers": brokers, "--controllers": controllers}
+        wrong = [name for name, number in numbers.items() if number is not None] + access.given()
         if wrong:
             raise CommandError(ExitCode.USAGE, f"{wrong[0]} needs --serve")
     if attach:
@@ -239,7 +202,7 @@ def console(
         seed=seed,
         brokers=brokers,
         controllers=controllers,
-        config=with_client_auth(config, client_authority),
+        config=access.config(config),
         image=image,
     )
     if serve:
@@ -251,21 +214,10 @@ def console(
             target,
             given,
             keep,
-            access=access_of(
-                host=host,
-                port=port,
-                advertise=advertise,
-                listeners=listeners,
-                protocol=protocol,
-                users=users,
-                certificate=certificate,
-                key=key,
-                client_authority=client_authority,
-                config=config,
-            ),
-            control=control,
-            folder=folder_of(control_folder),
-            keep_memory=keep_memory,
+            access=access.access(config),
+            control=access.control,
+            folder=access.folder(),
+            keep_memory=access.keep_memory,
         )
     else:
         source, recorder = live_source(path, target, given, options.words(), keep, statements)

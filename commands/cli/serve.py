@@ -7,34 +7,22 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import (
-    Advertise,
+    NO_ACCESS,
+    AccessOptions,
     Brokers,
-    Certificate,
-    ClientAuthority,
-    Control,
-    ControlFolder,
     Controllers,
-    Host,
     Image,
-    KeepMemory,
-    Key,
-    Listeners,
     Mode,
-    Port,
-    Protocol,
     Record,
     Seed,
     Settings,
-    Users,
     Variables,
     Version,
-    access_of,
     argument,
     flag,
-    folder_of,
     named,
     option,
-    with_client_auth,
+    with_access,
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
@@ -58,6 +46,7 @@ app = typer.Typer()
         "tidegauge serve --keep-memory 64MB --config log.retention.bytes=1000000000",
     ),
 )
+@with_access
 def serve(
     file: Annotated[str, argument("SCRIPT", text="a script; its cluster is served")] = "",
     brokers: Brokers = None,
@@ -67,19 +56,8 @@ def serve(
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
-    port: Port = None,
-    host: Host = None,
-    advertise: Advertise = None,
-    listeners: Listeners = None,
-    protocol: Protocol = None,
-    users: Users = None,
-    certificate: Certificate = None,
-    key: Key = None,
-    client_authority: ClientAuthority = None,
-    control: Control = None,
-    control_folder: ControlFolder = None,
+    access: AccessOptions = NO_ACCESS,
     image: Image = None,
-    keep_memory: KeepMemory = None,
     record: Record = None,
     speed: Annotated[
         float | None,
@@ -120,22 +98,10 @@ def serve(
     from commands.runs.served_script import script_to_serve
     from sessions.gateway.spill_file import KEEP_MEMORY
 
-    if standby and (file or record or control is None):
+    if standby and (file or record or access.control is None):
         message = "'tidegauge serve' --standby needs --control, and takes no script or --record"
         raise CommandError(ExitCode.USAGE, message)
-    access = access_of(
-        host=host,
-        port=port,
-        advertise=advertise,
-        listeners=listeners,
-        protocol=protocol,
-        users=users,
-        certificate=certificate,
-        key=key,
-        client_authority=client_authority,
-        config=config,
-    )
-    secret, folder = token(), folder_of(control_folder)
+    reached, secret, folder = access.access(config), token(), access.folder()
     script = None
     if not standby:
         given = named(variables)
@@ -145,7 +111,7 @@ def serve(
             seed=seed,
             brokers=brokers,
             controllers=controllers,
-            config=with_client_auth(config, client_authority),
+            config=access.config(config),
             image=image if file else None,
         )
         script = with_notes(script_to_serve(file or image or "", given, options))
@@ -156,12 +122,12 @@ def serve(
         Service(
             script=script,
             recorder=recording,
-            access=access,
-            control=control,
+            access=reached,
+            control=access.control,
             token=secret,
             folder=folder,
             speed=speed or 1.0,
             json=as_json,
-            keep_memory=KEEP_MEMORY if keep_memory is None else keep_memory,
+            keep_memory=KEEP_MEMORY if access.keep_memory is None else access.keep_memory,
         )
     )
