@@ -14,15 +14,11 @@ from emulator.wire.types import (
 
 
 class AlterableConfig(Message, frozen=True):
-    """One of the ``configs`` of :class:`AlterConfigsRequest`."""
-
     name: String = ""
     value: String | None = ""
 
 
 class AlterConfigsResource(Message, frozen=True):
-    """One of the ``resources`` of :class:`AlterConfigsRequest`."""
-
     resource_type: Int8 = 0
     resource_name: String = ""
     configs: list[AlterableConfig] = []
@@ -36,8 +32,6 @@ class AlterConfigsRequest(Message, frozen=True):
 
 
 class AlterConfigsResourceResponse(Message, frozen=True):
-    """One of the ``responses`` of :class:`AlterConfigsResponse`."""
-
     error_code: Int16 = 0
     error_message: String | None = ""
     resource_type: Int8 = 0

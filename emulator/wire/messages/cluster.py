@@ -32,24 +32,18 @@ class ApiVersionsRequest(Message, frozen=True):
 
 
 class ApiVersion(Message, frozen=True):
-    """One of the ``api_keys`` of :class:`ApiVersionsResponse`."""
-
     api_key: Int16 = 0
     min_version: Int16 = 0
     max_version: Int16 = 0
 
 
 class SupportedFeatureKey(Message, frozen=True):
-    """One of the ``supported_features`` of :class:`ApiVersionsResponse`."""
-
     name: String = ""
     min_version: Int16 = 0
     max_version: Int16 = 0
 
 
 class FinalizedFeatureKey(Message, frozen=True):
-    """One of the ``finalized_features`` of :class:`ApiVersionsResponse`."""
-
     name: String = ""
     max_version_level: Int16 = 0
     min_version_level: Int16 = 0
@@ -68,8 +62,6 @@ class ApiVersionsResponse(Message, frozen=True):
 
 
 class MetadataRequestTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`MetadataRequest`."""
-
     topic_id: Annotated[Uuid, since(10)] = NO_UUID
     name: Annotated[String | None, nullable_since(10)] = ""
 
@@ -87,8 +79,6 @@ class MetadataRequest(Message, frozen=True):
 
 
 class MetadataResponseBroker(Message, frozen=True):
-    """One of the ``brokers`` of :class:`MetadataResponse`."""
-
     node_id: Int32 = 0
     host: String = ""
     port: Int32 = 0
@@ -96,8 +86,6 @@ class MetadataResponseBroker(Message, frozen=True):
 
 
 class MetadataResponsePartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`MetadataResponse`."""
-
     error_code: Int16 = 0
     partition_index: Int32 = 0
     leader_id: Int32 = 0
@@ -108,8 +96,6 @@ class MetadataResponsePartition(Message, frozen=True):
 
 
 class MetadataResponseTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`MetadataResponse`."""
-
     error_code: Int16 = 0
     name: Annotated[String | None, nullable_since(12)] = ""
     topic_id: Annotated[Uuid, since(10)] = NO_UUID
@@ -139,8 +125,6 @@ class DescribeClusterRequest(Message, frozen=True):
 
 
 class DescribeClusterBroker(Message, frozen=True):
-    """One of the ``brokers`` of :class:`DescribeClusterResponse`."""
-
     broker_id: Int32 = 0
     host: String = ""
     port: Int32 = 0
@@ -162,8 +146,6 @@ class DescribeClusterResponse(Message, frozen=True):
 
 
 class TopicRequest(Message, frozen=True):
-    """One of the ``topics`` of :class:`DescribeTopicPartitionsRequest`."""
-
     name: String = ""
 
 
@@ -183,8 +165,6 @@ class DescribeTopicPartitionsRequest(Message, frozen=True):
 
 
 class DescribeTopicPartitionsResponsePartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`DescribeTopicPartitionsResponse`."""
-
     error_code: Int16 = 0
     partition_index: Int32 = 0
     leader_id: Int32 = 0
@@ -197,8 +177,6 @@ class DescribeTopicPartitionsResponsePartition(Message, frozen=True):
 
 
 class DescribeTopicPartitionsResponseTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`DescribeTopicPartitionsResponse`."""
-
     error_code: Int16 = 0
     name: String | None = ""
     topic_id: Uuid = NO_UUID

@@ -19,8 +19,6 @@ from emulator.wire.types import (
 
 
 class OffsetCommitRequestPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`OffsetCommitRequest`."""
-
     partition_index: Int32 = 0
     committed_offset: Int64 = 0
     committed_leader_epoch: Annotated[Int32, since(6)] = -1
@@ -29,8 +27,6 @@ class OffsetCommitRequestPartition(Message, frozen=True):
 
 
 class OffsetCommitRequestTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`OffsetCommitRequest`."""
-
     name: Annotated[String, until(9)] = ""
     topic_id: Annotated[Uuid, since(10)] = NO_UUID
     partitions: list[OffsetCommitRequestPartition] = []
@@ -51,15 +47,11 @@ class OffsetCommitRequest(Message, frozen=True):
 
 
 class OffsetCommitResponsePartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`OffsetCommitResponse`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
 
 
 class OffsetCommitResponseTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`OffsetCommitResponse`."""
-
     name: Annotated[String, until(9)] = ""
     topic_id: Annotated[Uuid, since(10)] = NO_UUID
     partitions: list[OffsetCommitResponsePartition] = []
@@ -73,23 +65,17 @@ class OffsetCommitResponse(Message, frozen=True):
 
 
 class OffsetFetchRequestTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`OffsetFetchRequest`."""
-
     name: String = ""
     partition_indexes: list[Int32] = []
 
 
 class OffsetFetchRequestTopics(Message, frozen=True):
-    """One of the ``topics`` of :class:`OffsetFetchRequest`."""
-
     name: Annotated[String, until(9)] = ""
     topic_id: Annotated[Uuid, since(10)] = NO_UUID
     partition_indexes: list[Int32] = []
 
 
 class OffsetFetchRequestGroup(Message, frozen=True):
-    """One of the ``groups`` of :class:`OffsetFetchRequest`."""
-
     group_id: String = ""
     member_id: Annotated[String | None, since(9)] = None
     member_epoch: Annotated[Int32, since(9)] = -1
@@ -110,8 +96,6 @@ class OffsetFetchRequest(Message, frozen=True):
 
 
 class OffsetFetchResponsePartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`OffsetFetchResponse`."""
-
     partition_index: Int32 = 0
     committed_offset: Int64 = 0
     committed_leader_epoch: Annotated[Int32, since(5)] = -1
@@ -120,15 +104,11 @@ class OffsetFetchResponsePartition(Message, frozen=True):
 
 
 class OffsetFetchResponseTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`OffsetFetchResponse`."""
-
     name: String = ""
     partitions: list[OffsetFetchResponsePartition] = []
 
 
 class OffsetFetchResponsePartitions(Message, frozen=True):
-    """One of the ``partitions`` of :class:`OffsetFetchResponse`."""
-
     partition_index: Int32 = 0
     committed_offset: Int64 = 0
     committed_leader_epoch: Int32 = -1
@@ -137,16 +117,12 @@ class OffsetFetchResponsePartitions(Message, frozen=True):
 
 
 class OffsetFetchResponseTopics(Message, frozen=True):
-    """One of the ``topics`` of :class:`OffsetFetchResponse`."""
-
     name: Annotated[String, until(9)] = ""
     topic_id: Annotated[Uuid, since(10)] = NO_UUID
     partitions: list[OffsetFetchResponsePartitions] = []
 
 
 class OffsetFetchResponseGroup(Message, frozen=True):
-    """One of the ``groups`` of :class:`OffsetFetchResponse`."""
-
     group_id: String = ""
     topics: list[OffsetFetchResponseTopics] = []
     error_code: Int16 = 0

@@ -16,8 +16,6 @@ from emulator.wire.types import (
 
 
 class DescribeConfigsResource(Message, frozen=True):
-    """One of the ``resources`` of :class:`DescribeConfigsRequest`."""
-
     resource_type: Int8 = 0
     resource_name: String = ""
     configuration_keys: list[String] | None = []
@@ -32,16 +30,12 @@ class DescribeConfigsRequest(Message, frozen=True):
 
 
 class DescribeConfigsSynonym(Message, frozen=True):
-    """One of the ``synonyms`` of :class:`DescribeConfigsResponse`."""
-
     name: String = ""
     value: String | None = ""
     source: Int8 = 0
 
 
 class DescribeConfigsResourceResult(Message, frozen=True):
-    """One of the ``configs`` of :class:`DescribeConfigsResponse`."""
-
     name: String = ""
     value: String | None = ""
     read_only: Bool = False
@@ -54,8 +48,6 @@ class DescribeConfigsResourceResult(Message, frozen=True):
 
 
 class DescribeConfigsResult(Message, frozen=True):
-    """One of the ``results`` of :class:`DescribeConfigsResponse`."""
-
     error_code: Int16 = 0
     error_message: String | None = ""
     resource_type: Int8 = 0
@@ -71,16 +63,12 @@ class DescribeConfigsResponse(Message, frozen=True):
 
 
 class AlterableConfig(Message, frozen=True):
-    """One of the ``configs`` of :class:`IncrementalAlterConfigsRequest`."""
-
     name: String = ""
     config_operation: Int8 = 0
     value: String | None = ""
 
 
 class AlterConfigsResource(Message, frozen=True):
-    """One of the ``resources`` of :class:`IncrementalAlterConfigsRequest`."""
-
     resource_type: Int8 = 0
     resource_name: String = ""
     configs: list[AlterableConfig] = []
@@ -94,8 +82,6 @@ class IncrementalAlterConfigsRequest(Message, frozen=True):
 
 
 class AlterConfigsResourceResponse(Message, frozen=True):
-    """One of the ``responses`` of :class:`IncrementalAlterConfigsResponse`."""
-
     error_code: Int16 = 0
     error_message: String | None = ""
     resource_type: Int8 = 0

@@ -86,11 +86,6 @@ class DescribedAssignment(Message, frozen=True):
 
 
 class DescribedConsumer(Message, frozen=True):
-    """One of the ``members`` of :class:`ConsumerGroupDescribeResponse`.
-
-    ``member_type`` is 0 for the classic protocol, 1 for the new one, -1 if unknown.
-    """
-
     member_id: String = ""
     instance_id: String | None = None
     rack_id: String | None = None

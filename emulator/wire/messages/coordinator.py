@@ -23,8 +23,6 @@ class FindCoordinatorRequest(Message, frozen=True):
 
 
 class Coordinator(Message, frozen=True):
-    """One of the ``coordinators`` of :class:`FindCoordinatorResponse`."""
-
     key: String = ""
     node_id: Int32 = 0
     host: String = ""

@@ -19,8 +19,6 @@ UPGRADE = 1
 
 
 class FeatureUpdateKey(Message, frozen=True):
-    """One of the ``feature_updates`` of :class:`UpdateFeaturesRequest`."""
-
     feature: String = ""
     max_version_level: Int16 = 0
     allow_downgrade: Annotated[Bool, until(0)] = False
@@ -36,8 +34,6 @@ class UpdateFeaturesRequest(Message, frozen=True):
 
 
 class UpdatableFeatureResult(Message, frozen=True):
-    """One of the ``results`` of :class:`UpdateFeaturesResponse`."""
-
     feature: String = ""
     error_code: Int16 = 0
     error_message: String | None = ""
@@ -73,8 +69,6 @@ class ListConfigResourcesRequest(Message, frozen=True):
 
 
 class ConfigResource(Message, frozen=True):
-    """One of the ``config_resources`` of :class:`ListConfigResourcesResponse`."""
-
     resource_name: String = ""
     resource_type: Annotated[Int8, since(1)] = 16
 

@@ -27,8 +27,6 @@ class ReplicaState(Message, frozen=True):
 
 
 class FetchPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`FetchRequest`."""
-
     partition: Int32 = 0
     current_leader_epoch: Annotated[Int32, since(9)] = -1
     fetch_offset: Int64 = 0
@@ -40,16 +38,12 @@ class FetchPartition(Message, frozen=True):
 
 
 class FetchTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`FetchRequest`."""
-
     topic: Annotated[String, until(12)] = ""
     topic_id: Annotated[Uuid, since(13)] = NO_UUID
     partitions: list[FetchPartition] = []
 
 
 class ForgottenTopic(Message, frozen=True):
-    """One of the ``forgotten_topics_data`` of :class:`FetchRequest`."""
-
     topic: Annotated[String, until(12)] = ""
     topic_id: Annotated[Uuid, since(13)] = NO_UUID
     partitions: list[Int32] = []
@@ -99,15 +93,11 @@ class SnapshotId(Message, frozen=True):
 
 
 class AbortedTransaction(Message, frozen=True):
-    """One of the ``aborted_transactions`` of :class:`FetchResponse`."""
-
     producer_id: Int64 = 0
     first_offset: Int64 = 0
 
 
 class PartitionData(Message, frozen=True):
-    """One of the ``partitions`` of :class:`FetchResponse`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
     high_watermark: Int64 = 0
@@ -122,16 +112,12 @@ class PartitionData(Message, frozen=True):
 
 
 class FetchableTopicResponse(Message, frozen=True):
-    """One of the ``responses`` of :class:`FetchResponse`."""
-
     topic: Annotated[String, until(12)] = ""
     topic_id: Annotated[Uuid, since(13)] = NO_UUID
     partitions: list[PartitionData] = []
 
 
 class NodeEndpoint(Message, frozen=True):
-    """One of the ``node_endpoints`` of :class:`FetchResponse`."""
-
     node_id: Int32 = 0
     host: String = ""
     port: Int32 = 0

@@ -22,8 +22,6 @@ class DescribeGroupsRequest(Message, frozen=True):
 
 
 class DescribedGroupMember(Message, frozen=True):
-    """One of the ``members`` of :class:`DescribeGroupsResponse`."""
-
     member_id: String = ""
     group_instance_id: Annotated[String | None, since(4)] = None
     client_id: String = ""
@@ -33,8 +31,6 @@ class DescribedGroupMember(Message, frozen=True):
 
 
 class DescribedGroup(Message, frozen=True):
-    """One of the ``groups`` of :class:`DescribeGroupsResponse`."""
-
     error_code: Int16 = 0
     error_message: Annotated[String | None, since(6)] = None
     group_id: String = ""
@@ -60,8 +56,6 @@ class ListGroupsRequest(Message, frozen=True):
 
 
 class ListedGroup(Message, frozen=True):
-    """One of the ``groups`` of :class:`ListGroupsResponse`."""
-
     group_id: String = ""
     protocol_type: String = ""
     group_state: Annotated[String, since(4)] = ""
@@ -83,8 +77,6 @@ class DeleteGroupsRequest(Message, frozen=True):
 
 
 class DeletableGroupResult(Message, frozen=True):
-    """One of the ``results`` of :class:`DeleteGroupsResponse`."""
-
     group_id: String = ""
     error_code: Int16 = 0
     error_message: Annotated[String | None, since(3)] = None
@@ -98,14 +90,10 @@ class DeleteGroupsResponse(Message, frozen=True):
 
 
 class OffsetDeleteRequestPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`OffsetDeleteRequest`."""
-
     partition_index: Int32 = 0
 
 
 class OffsetDeleteRequestTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`OffsetDeleteRequest`."""
-
     name: String = ""
     partitions: list[OffsetDeleteRequestPartition] = []
 
@@ -118,15 +106,11 @@ class OffsetDeleteRequest(Message, frozen=True):
 
 
 class OffsetDeleteResponsePartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`OffsetDeleteResponse`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
 
 
 class OffsetDeleteResponseTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`OffsetDeleteResponse`."""
-
     name: String = ""
     partitions: list[OffsetDeleteResponsePartition] = []
 

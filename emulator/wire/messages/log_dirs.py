@@ -15,8 +15,6 @@ from emulator.wire.types import (
 
 
 class DescribableLogDirTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`DescribeLogDirsRequest`."""
-
     topic: String = ""
     partitions: list[Int32] = []
 
@@ -28,8 +26,6 @@ class DescribeLogDirsRequest(Message, frozen=True):
 
 
 class DescribeLogDirsPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`DescribeLogDirsTopic`."""
-
     partition_index: Int32 = 0
     partition_size: Int64 = 0
     offset_lag: Int64 = 0
@@ -37,15 +33,11 @@ class DescribeLogDirsPartition(Message, frozen=True):
 
 
 class DescribeLogDirsTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`DescribeLogDirsResult`."""
-
     name: String = ""
     partitions: list[DescribeLogDirsPartition] = []
 
 
 class DescribeLogDirsResult(Message, frozen=True):
-    """One of the ``results`` of :class:`DescribeLogDirsResponse`: a log directory."""
-
     error_code: Int16 = 0
     log_dir: String = ""
     topics: list[DescribeLogDirsTopic] = []
@@ -63,15 +55,11 @@ class DescribeLogDirsResponse(Message, frozen=True):
 
 
 class AlterReplicaLogDirTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`AlterReplicaLogDir`."""
-
     name: String = ""
     partitions: list[Int32] = []
 
 
 class AlterReplicaLogDir(Message, frozen=True):
-    """One of the ``dirs`` of :class:`AlterReplicaLogDirsRequest`."""
-
     path: String = ""
     topics: list[AlterReplicaLogDirTopic] = []
 
@@ -83,15 +71,11 @@ class AlterReplicaLogDirsRequest(Message, frozen=True):
 
 
 class AlterReplicaLogDirPartitionResult(Message, frozen=True):
-    """One of the ``partitions`` of :class:`AlterReplicaLogDirTopicResult`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
 
 
 class AlterReplicaLogDirTopicResult(Message, frozen=True):
-    """One of the ``results`` of :class:`AlterReplicaLogDirsResponse`."""
-
     topic_name: String = ""
     partitions: list[AlterReplicaLogDirPartitionResult] = []
 

@@ -17,8 +17,6 @@ from emulator.wire.types import (
 
 
 class JoinGroupRequestProtocol(Message, frozen=True):
-    """One of the ``protocols`` of :class:`JoinGroupRequest`."""
-
     name: String = ""
     metadata: Bytes = b""
 
@@ -41,8 +39,6 @@ class JoinGroupRequest(Message, frozen=True):
 
 
 class JoinGroupResponseMember(Message, frozen=True):
-    """One of the ``members`` of :class:`JoinGroupResponse`."""
-
     member_id: String = ""
     group_instance_id: Annotated[String | None, since(5)] = None
     metadata: Bytes = b""
@@ -63,8 +59,6 @@ class JoinGroupResponse(Message, frozen=True):
 
 
 class SyncGroupRequestAssignment(Message, frozen=True):
-    """One of the ``assignments`` of :class:`SyncGroupRequest`."""
-
     member_id: String = ""
     assignment: Bytes = b""
 
@@ -108,8 +102,6 @@ class HeartbeatResponse(Message, frozen=True):
 
 
 class MemberIdentity(Message, frozen=True):
-    """One of the ``members`` of :class:`LeaveGroupRequest`."""
-
     member_id: String = ""
     group_instance_id: String | None = None
     reason: Annotated[String | None, since(5)] = None
@@ -124,8 +116,6 @@ class LeaveGroupRequest(Message, frozen=True):
 
 
 class MemberResponse(Message, frozen=True):
-    """One of the ``members`` of :class:`LeaveGroupResponse`."""
-
     member_id: String = ""
     group_instance_id: String | None = ""
     error_code: Int16 = 0

@@ -16,8 +16,6 @@ from emulator.wire.types import (
 
 
 class ListOffsetsPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`ListOffsetsRequest`."""
-
     partition_index: Int32 = 0
     current_leader_epoch: Annotated[Int32, since(4)] = -1
     timestamp: Int64 = 0
@@ -25,8 +23,6 @@ class ListOffsetsPartition(Message, frozen=True):
 
 
 class ListOffsetsTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`ListOffsetsRequest`."""
-
     name: String = ""
     partitions: list[ListOffsetsPartition] = []
 
@@ -45,8 +41,6 @@ class ListOffsetsRequest(Message, frozen=True):
 
 
 class ListOffsetsPartitionResponse(Message, frozen=True):
-    """One of the ``partitions`` of :class:`ListOffsetsResponse`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
     old_style_offsets: Annotated[list[Int64], until(0)] = []
@@ -56,8 +50,6 @@ class ListOffsetsPartitionResponse(Message, frozen=True):
 
 
 class ListOffsetsTopicResponse(Message, frozen=True):
-    """One of the ``topics`` of :class:`ListOffsetsResponse`."""
-
     name: String = ""
     partitions: list[ListOffsetsPartitionResponse] = []
 
@@ -70,16 +62,12 @@ class ListOffsetsResponse(Message, frozen=True):
 
 
 class OffsetForLeaderPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`OffsetForLeaderEpochRequest`."""
-
     partition: Int32 = 0
     current_leader_epoch: Annotated[Int32, since(2)] = -1
     leader_epoch: Int32 = 0
 
 
 class OffsetForLeaderTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`OffsetForLeaderEpochRequest`."""
-
     topic: String = ""
     partitions: list[OffsetForLeaderPartition] = []
 
@@ -92,8 +80,6 @@ class OffsetForLeaderEpochRequest(Message, frozen=True):
 
 
 class EpochEndOffset(Message, frozen=True):
-    """One of the ``partitions`` of :class:`OffsetForLeaderEpochResponse`."""
-
     error_code: Int16 = 0
     partition: Int32 = 0
     leader_epoch: Annotated[Int32, since(1)] = -1
@@ -101,8 +87,6 @@ class EpochEndOffset(Message, frozen=True):
 
 
 class OffsetForLeaderTopicResult(Message, frozen=True):
-    """One of the ``topics`` of :class:`OffsetForLeaderEpochResponse`."""
-
     topic: String = ""
     partitions: list[EpochEndOffset] = []
 
@@ -115,15 +99,11 @@ class OffsetForLeaderEpochResponse(Message, frozen=True):
 
 
 class DeleteRecordsPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`DeleteRecordsRequest`."""
-
     partition_index: Int32 = 0
     offset: Int64 = 0
 
 
 class DeleteRecordsTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`DeleteRecordsRequest`."""
-
     name: String = ""
     partitions: list[DeleteRecordsPartition] = []
 
@@ -136,16 +116,12 @@ class DeleteRecordsRequest(Message, frozen=True):
 
 
 class DeleteRecordsPartitionResult(Message, frozen=True):
-    """One of the ``partitions`` of :class:`DeleteRecordsResponse`."""
-
     partition_index: Int32 = 0
     low_watermark: Int64 = 0
     error_code: Int16 = 0
 
 
 class DeleteRecordsTopicResult(Message, frozen=True):
-    """One of the ``topics`` of :class:`DeleteRecordsResponse`."""
-
     name: String = ""
     partitions: list[DeleteRecordsPartitionResult] = []
 

@@ -15,8 +15,6 @@ from emulator.wire.types import (
 
 
 class TopicPartitions(Message, frozen=True):
-    """One of the ``topic_partitions`` of :class:`ElectLeadersRequest`."""
-
     topic: String = ""
     partitions: list[Int32] = []
 
@@ -30,16 +28,12 @@ class ElectLeadersRequest(Message, frozen=True):
 
 
 class PartitionResult(Message, frozen=True):
-    """One of the ``partition_result`` of :class:`ElectLeadersResponse`."""
-
     partition_id: Int32 = 0
     error_code: Int16 = 0
     error_message: String | None = ""
 
 
 class ReplicaElectionResult(Message, frozen=True):
-    """One of the ``replica_election_results`` of :class:`ElectLeadersResponse`."""
-
     topic: String = ""
     partition_result: list[PartitionResult] = []
 
@@ -53,15 +47,11 @@ class ElectLeadersResponse(Message, frozen=True):
 
 
 class ReassignablePartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`AlterPartitionReassignmentsRequest`."""
-
     partition_index: Int32 = 0
     replicas: list[Int32] | None = None
 
 
 class ReassignableTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`AlterPartitionReassignmentsRequest`."""
-
     name: String = ""
     partitions: list[ReassignablePartition] = []
 
@@ -75,16 +65,12 @@ class AlterPartitionReassignmentsRequest(Message, frozen=True):
 
 
 class ReassignablePartitionResponse(Message, frozen=True):
-    """One of the ``partitions`` of :class:`AlterPartitionReassignmentsResponse`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
     error_message: String | None = ""
 
 
 class ReassignableTopicResponse(Message, frozen=True):
-    """One of the ``responses`` of :class:`AlterPartitionReassignmentsResponse`."""
-
     name: String = ""
     partitions: list[ReassignablePartitionResponse] = []
 
@@ -100,8 +86,6 @@ class AlterPartitionReassignmentsResponse(Message, frozen=True):
 
 
 class ListPartitionReassignmentsTopics(Message, frozen=True):
-    """One of the ``topics`` of :class:`ListPartitionReassignmentsRequest`."""
-
     name: String = ""
     partition_indexes: list[Int32] = []
 
@@ -114,8 +98,6 @@ class ListPartitionReassignmentsRequest(Message, frozen=True):
 
 
 class OngoingPartitionReassignment(Message, frozen=True):
-    """One of the ``partitions`` of :class:`ListPartitionReassignmentsResponse`."""
-
     partition_index: Int32 = 0
     replicas: list[Int32] = []
     adding_replicas: list[Int32] = []
@@ -123,8 +105,6 @@ class OngoingPartitionReassignment(Message, frozen=True):
 
 
 class OngoingTopicReassignment(Message, frozen=True):
-    """One of the ``topics`` of :class:`ListPartitionReassignmentsResponse`."""
-
     name: String = ""
     partitions: list[OngoingPartitionReassignment] = []
 

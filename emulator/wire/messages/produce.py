@@ -20,15 +20,11 @@ from emulator.wire.types import (
 
 
 class PartitionProduceData(Message, frozen=True):
-    """One of the ``partition_data`` of :class:`ProduceRequest`."""
-
     index: Int32 = 0
     records: Records | None = b""
 
 
 class TopicProduceData(Message, frozen=True):
-    """One of the ``topic_data`` of :class:`ProduceRequest`."""
-
     name: Annotated[String, until(12)] = ""
     topic_id: Annotated[Uuid, since(13)] = NO_UUID
     partition_data: list[PartitionProduceData] = []
@@ -48,8 +44,6 @@ class ProduceRequest(Message, frozen=True):
 
 
 class BatchIndexAndErrorMessage(Message, frozen=True):
-    """One of the ``record_errors`` of :class:`ProduceResponse`."""
-
     batch_index: Int32 = 0
     batch_index_error_message: String | None = None
 
@@ -62,8 +56,6 @@ class LeaderIdAndEpoch(Message, frozen=True):
 
 
 class PartitionProduceResponse(Message, frozen=True):
-    """One of the ``partition_responses`` of :class:`ProduceResponse`."""
-
     index: Int32 = 0
     error_code: Int16 = 0
     base_offset: Int64 = 0
@@ -75,16 +67,12 @@ class PartitionProduceResponse(Message, frozen=True):
 
 
 class TopicProduceResponse(Message, frozen=True):
-    """One of the ``responses`` of :class:`ProduceResponse`."""
-
     name: Annotated[String, until(12)] = ""
     topic_id: Annotated[Uuid, since(13)] = NO_UUID
     partition_responses: list[PartitionProduceResponse] = []
 
 
 class NodeEndpoint(Message, frozen=True):
-    """One of the ``node_endpoints`` of :class:`ProduceResponse`."""
-
     node_id: Int32 = 0
     host: String = ""
     port: Int32 = 0

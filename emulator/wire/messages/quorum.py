@@ -17,14 +17,10 @@ from emulator.wire.types import (
 
 
 class DescribeQuorumPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`DescribeQuorumRequest`."""
-
     partition_index: Int32 = 0
 
 
 class DescribeQuorumTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`DescribeQuorumRequest`."""
-
     topic_name: String = ""
     partitions: list[DescribeQuorumPartition] = []
 
@@ -36,8 +32,6 @@ class DescribeQuorumRequest(Message, frozen=True):
 
 
 class ReplicaState(Message, frozen=True):
-    """One of the ``current_voters`` of :class:`DescribeQuorumResponse`."""
-
     replica_id: Int32 = 0
     replica_directory_id: Annotated[Uuid, since(2)] = NO_UUID
     log_end_offset: Int64 = 0
@@ -46,8 +40,6 @@ class ReplicaState(Message, frozen=True):
 
 
 class PartitionData(Message, frozen=True):
-    """One of the ``partitions`` of :class:`DescribeQuorumResponse`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
     error_message: Annotated[String | None, since(2)] = ""
@@ -59,23 +51,17 @@ class PartitionData(Message, frozen=True):
 
 
 class TopicData(Message, frozen=True):
-    """One of the ``topics`` of :class:`DescribeQuorumResponse`."""
-
     topic_name: String = ""
     partitions: list[PartitionData] = []
 
 
 class Listener(Message, frozen=True):
-    """One of the ``listeners`` of :class:`DescribeQuorumResponse`."""
-
     name: String = ""
     host: String = ""
     port: Uint16 = 0
 
 
 class Node(Message, frozen=True):
-    """One of the ``nodes`` of :class:`DescribeQuorumResponse`."""
-
     node_id: Int32 = 0
     listeners: list[Listener] = []
 

@@ -33,8 +33,6 @@ class DescribeAclsRequest(Message, frozen=True):
 
 
 class AclDescription(Message, frozen=True):
-    """One of the ``acls`` of :class:`DescribeAclsResource`."""
-
     principal: String = ""
     host: String = ""
     operation: Int8 = 0
@@ -42,8 +40,6 @@ class AclDescription(Message, frozen=True):
 
 
 class DescribeAclsResource(Message, frozen=True):
-    """One of the ``resources`` of :class:`DescribeAclsResponse`."""
-
     resource_type: Int8 = 0
     resource_name: String = ""
     pattern_type: Annotated[Int8, since(1)] = LITERAL
@@ -60,8 +56,6 @@ class DescribeAclsResponse(Message, frozen=True):
 
 
 class AclCreation(Message, frozen=True):
-    """One of the ``creations`` of :class:`CreateAclsRequest`."""
-
     resource_type: Int8 = 0
     resource_name: String = ""
     resource_pattern_type: Annotated[Int8, since(1)] = LITERAL
@@ -78,8 +72,6 @@ class CreateAclsRequest(Message, frozen=True):
 
 
 class AclCreationResult(Message, frozen=True):
-    """One of the ``results`` of :class:`CreateAclsResponse`."""
-
     error_code: Int16 = 0
     error_message: String | None = ""
 
@@ -92,8 +84,6 @@ class CreateAclsResponse(Message, frozen=True):
 
 
 class DeleteAclsFilter(Message, frozen=True):
-    """One of the ``filters`` of :class:`DeleteAclsRequest`."""
-
     resource_type_filter: Int8 = 0
     resource_name_filter: String | None = ""
     pattern_type_filter: Annotated[Int8, since(1)] = LITERAL
@@ -110,8 +100,6 @@ class DeleteAclsRequest(Message, frozen=True):
 
 
 class DeleteAclsMatchingAcl(Message, frozen=True):
-    """One of the ``matching_acls`` of :class:`DeleteAclsFilterResult`."""
-
     error_code: Int16 = 0
     error_message: String | None = ""
     resource_type: Int8 = 0
@@ -124,8 +112,6 @@ class DeleteAclsMatchingAcl(Message, frozen=True):
 
 
 class DeleteAclsFilterResult(Message, frozen=True):
-    """One of the ``filter_results`` of :class:`DeleteAclsResponse`."""
-
     error_code: Int16 = 0
     error_message: String | None = ""
     matching_acls: list[DeleteAclsMatchingAcl] = []
@@ -207,8 +193,6 @@ class DescribeDelegationTokenRequest(Message, frozen=True):
 
 
 class DescribedDelegationToken(Message, frozen=True):
-    """One of the ``tokens`` of :class:`DescribeDelegationTokenResponse`."""
-
     principal_type: String = ""
     principal_name: String = ""
     token_requester_principal_type: Annotated[String, since(3)] = ""
@@ -230,8 +214,6 @@ class DescribeDelegationTokenResponse(Message, frozen=True):
 
 
 class ComponentData(Message, frozen=True):
-    """One of the ``components`` of :class:`DescribeClientQuotasRequest`."""
-
     entity_type: String = ""
     match_type: Int8 = 0
     match: String | None = ""
@@ -252,15 +234,11 @@ class QuotaEntity(Message, frozen=True):
 
 
 class ValueData(Message, frozen=True):
-    """One of the ``values`` of :class:`EntryData`."""
-
     key: String = ""
     value: Float64 = 0.0
 
 
 class EntryData(Message, frozen=True):
-    """One of the ``entries`` of :class:`DescribeClientQuotasResponse`."""
-
     entity: list[QuotaEntity] = []
     values: list[ValueData] = []
 
@@ -275,16 +253,12 @@ class DescribeClientQuotasResponse(Message, frozen=True):
 
 
 class OpData(Message, frozen=True):
-    """One of the ``ops`` of :class:`AlteredEntry`."""
-
     key: String = ""
     value: Float64 = 0.0
     remove: Bool = False
 
 
 class AlteredEntry(Message, frozen=True):
-    """One of the ``entries`` of :class:`AlterClientQuotasRequest`."""
-
     entity: list[QuotaEntity] = []
     ops: list[OpData] = []
 
@@ -297,8 +271,6 @@ class AlterClientQuotasRequest(Message, frozen=True):
 
 
 class AlteredEntryResult(Message, frozen=True):
-    """One of the ``entries`` of :class:`AlterClientQuotasResponse`."""
-
     error_code: Int16 = 0
     error_message: String | None = ""
     entity: list[QuotaEntity] = []
@@ -312,8 +284,6 @@ class AlterClientQuotasResponse(Message, frozen=True):
 
 
 class UserName(Message, frozen=True):
-    """One of the ``users`` of :class:`DescribeUserScramCredentialsRequest`."""
-
     name: String = ""
 
 
@@ -324,15 +294,11 @@ class DescribeUserScramCredentialsRequest(Message, frozen=True):
 
 
 class CredentialInfo(Message, frozen=True):
-    """One of the ``credential_infos`` of :class:`DescribedUser`."""
-
     mechanism: Int8 = 0
     iterations: Int32 = 0
 
 
 class DescribedUser(Message, frozen=True):
-    """One of the ``results`` of :class:`DescribeUserScramCredentialsResponse`."""
-
     user: String = ""
     error_code: Int16 = 0
     error_message: String | None = ""
@@ -349,15 +315,11 @@ class DescribeUserScramCredentialsResponse(Message, frozen=True):
 
 
 class ScramCredentialDeletion(Message, frozen=True):
-    """One of the ``deletions`` of :class:`AlterUserScramCredentialsRequest`."""
-
     name: String = ""
     mechanism: Int8 = 0
 
 
 class ScramCredentialUpsertion(Message, frozen=True):
-    """One of the ``upsertions`` of :class:`AlterUserScramCredentialsRequest`."""
-
     name: String = ""
     mechanism: Int8 = 0
     iterations: Int32 = 0
@@ -373,8 +335,6 @@ class AlterUserScramCredentialsRequest(Message, frozen=True):
 
 
 class AlteredUser(Message, frozen=True):
-    """One of the ``results`` of :class:`AlterUserScramCredentialsResponse`."""
-
     user: String = ""
     error_code: Int16 = 0
     error_message: String | None = ""

@@ -45,8 +45,6 @@ class ShareGroupDescribeRequest(GroupsDescribeRequest, frozen=True):
 
 
 class DescribedShareMember(Message, frozen=True):
-    """One of the ``members`` of :class:`ShareGroupDescribeResponse`."""
-
     member_id: String = ""
     rack_id: String | None = None
     member_epoch: Int32 = 0
@@ -85,23 +83,17 @@ class AcknowledgementBatch(Message, frozen=True):
 
 
 class ShareFetchPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`ShareFetchRequest`."""
-
     partition_index: Int32 = 0
     partition_max_bytes: Annotated[Int32, since(0, 0)] = 0
     acknowledgement_batches: list[AcknowledgementBatch] = []
 
 
 class ShareFetchTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`ShareFetchRequest`."""
-
     topic_id: Uuid = NO_UUID
     partitions: list[ShareFetchPartition] = []
 
 
 class ShareForgottenTopic(Message, frozen=True):
-    """One of the ``forgotten_topics_data`` of :class:`ShareFetchRequest`."""
-
     topic_id: Uuid = NO_UUID
     partitions: list[Int32] = []
 
@@ -143,8 +135,6 @@ class AcquiredRecords(Message, frozen=True):
 
 
 class ShareFetchedPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`ShareFetchResponse`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
     error_message: String | None = None
@@ -156,8 +146,6 @@ class ShareFetchedPartition(Message, frozen=True):
 
 
 class ShareFetchedTopic(Message, frozen=True):
-    """One of the ``responses`` of :class:`ShareFetchResponse`."""
-
     topic_id: Uuid = NO_UUID
     partitions: list[ShareFetchedPartition] = []
 
@@ -183,15 +171,11 @@ class ShareFetchResponse(Message, frozen=True):
 
 
 class ShareAcknowledgePartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`ShareAcknowledgeRequest`."""
-
     partition_index: Int32 = 0
     acknowledgement_batches: list[AcknowledgementBatch] = []
 
 
 class ShareAcknowledgeTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`ShareAcknowledgeRequest`."""
-
     topic_id: Uuid = NO_UUID
     partitions: list[ShareAcknowledgePartition] = []
 
@@ -207,8 +191,6 @@ class ShareAcknowledgeRequest(Message, frozen=True):
 
 
 class ShareAcknowledgedPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`ShareAcknowledgeResponse`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
     error_message: String | None = None
@@ -216,8 +198,6 @@ class ShareAcknowledgedPartition(Message, frozen=True):
 
 
 class ShareAcknowledgedTopic(Message, frozen=True):
-    """One of the ``responses`` of :class:`ShareAcknowledgeResponse`."""
-
     topic_id: Uuid = NO_UUID
     partitions: list[ShareAcknowledgedPartition] = []
 
@@ -237,15 +217,11 @@ class ShareAcknowledgeResponse(Message, frozen=True):
 
 
 class DescribeShareOffsetsTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`DescribeShareOffsetsGroup`."""
-
     topic_name: String = ""
     partitions: list[Int32] = []
 
 
 class DescribeShareOffsetsGroup(Message, frozen=True):
-    """One of the ``groups`` of :class:`DescribeShareGroupOffsetsRequest`; null: all topics."""
-
     group_id: String = ""
     topics: list[DescribeShareOffsetsTopic] | None = None
 
@@ -257,8 +233,6 @@ class DescribeShareGroupOffsetsRequest(Message, frozen=True):
 
 
 class DescribedShareOffset(Message, frozen=True):
-    """One of the ``partitions`` of :class:`DescribedShareOffsetsTopic`."""
-
     partition_index: Int32 = 0
     start_offset: Int64 = 0
     leader_epoch: Int32 = 0
@@ -268,16 +242,12 @@ class DescribedShareOffset(Message, frozen=True):
 
 
 class DescribedShareOffsetsTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`DescribedShareOffsets`."""
-
     topic_name: String = ""
     topic_id: Uuid = NO_UUID
     partitions: list[DescribedShareOffset] = []
 
 
 class DescribedShareOffsets(Message, frozen=True):
-    """One of the ``groups`` of :class:`DescribeShareGroupOffsetsResponse`."""
-
     group_id: String = ""
     topics: list[DescribedShareOffsetsTopic] = []
     error_code: Int16 = 0
@@ -292,15 +262,11 @@ class DescribeShareGroupOffsetsResponse(Message, frozen=True):
 
 
 class AlterShareOffsetsPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`AlterShareOffsetsTopic`."""
-
     partition_index: Int32 = 0
     start_offset: Int64 = 0
 
 
 class AlterShareOffsetsTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`AlterShareGroupOffsetsRequest`."""
-
     topic_name: String = ""
     partitions: list[AlterShareOffsetsPartition] = []
 
@@ -313,16 +279,12 @@ class AlterShareGroupOffsetsRequest(Message, frozen=True):
 
 
 class AlteredShareOffset(Message, frozen=True):
-    """One of the ``partitions`` of :class:`AlteredShareOffsetsTopic`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
     error_message: String | None = None
 
 
 class AlteredShareOffsetsTopic(Message, frozen=True):
-    """One of the ``responses`` of :class:`AlterShareGroupOffsetsResponse`."""
-
     topic_name: String = ""
     topic_id: Uuid = NO_UUID
     partitions: list[AlteredShareOffset] = []
@@ -338,8 +300,6 @@ class AlterShareGroupOffsetsResponse(Message, frozen=True):
 
 
 class DeleteShareOffsetsTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`DeleteShareGroupOffsetsRequest`."""
-
     topic_name: String = ""
 
 
@@ -351,8 +311,6 @@ class DeleteShareGroupOffsetsRequest(Message, frozen=True):
 
 
 class DeletedShareOffsetsTopic(Message, frozen=True):
-    """One of the ``responses`` of :class:`DeleteShareGroupOffsetsResponse`."""
-
     topic_name: String = ""
     topic_id: Uuid = NO_UUID
     error_code: Int16 = 0

@@ -20,22 +20,16 @@ from emulator.wire.types import (
 
 
 class CreatableReplicaAssignment(Message, frozen=True):
-    """One of the ``assignments`` of :class:`CreateTopicsRequest`."""
-
     partition_index: Int32 = 0
     broker_ids: list[Int32] = []
 
 
 class CreatableTopicConfig(Message, frozen=True):
-    """One of the ``configs`` of :class:`CreateTopicsRequest`."""
-
     name: String = ""
     value: String | None = ""
 
 
 class CreatableTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`CreateTopicsRequest`."""
-
     name: String = ""
     num_partitions: Int32 = 0
     replication_factor: Int16 = 0
@@ -55,8 +49,6 @@ class CreateTopicsRequest(Message, frozen=True):
 
 
 class CreatableTopicConfigs(Message, frozen=True):
-    """One of the ``configs`` of :class:`CreateTopicsResponse`."""
-
     name: String = ""
     value: String | None = ""
     read_only: Bool = False
@@ -65,8 +57,6 @@ class CreatableTopicConfigs(Message, frozen=True):
 
 
 class CreatableTopicResult(Message, frozen=True):
-    """One of the ``topics`` of :class:`CreateTopicsResponse`."""
-
     name: String = ""
     topic_id: Annotated[Uuid, since(7)] = NO_UUID
     error_code: Int16 = 0
@@ -85,8 +75,6 @@ class CreateTopicsResponse(Message, frozen=True):
 
 
 class DeleteTopicState(Message, frozen=True):
-    """One of the ``topics`` of :class:`DeleteTopicsRequest`."""
-
     name: String | None = None
     topic_id: Uuid = NO_UUID
 
@@ -100,8 +88,6 @@ class DeleteTopicsRequest(Message, frozen=True):
 
 
 class DeletableTopicResult(Message, frozen=True):
-    """One of the ``responses`` of :class:`DeleteTopicsResponse`."""
-
     name: Annotated[String | None, nullable_since(6)] = ""
     topic_id: Annotated[Uuid, since(6)] = NO_UUID
     error_code: Int16 = 0
@@ -116,14 +102,10 @@ class DeleteTopicsResponse(Message, frozen=True):
 
 
 class CreatePartitionsAssignment(Message, frozen=True):
-    """One of the ``assignments`` of :class:`CreatePartitionsRequest`."""
-
     broker_ids: list[Int32] = []
 
 
 class CreatePartitionsTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`CreatePartitionsRequest`."""
-
     name: String = ""
     count: Int32 = 0
     assignments: list[CreatePartitionsAssignment] | None = []
@@ -138,8 +120,6 @@ class CreatePartitionsRequest(Message, frozen=True):
 
 
 class CreatePartitionsTopicResult(Message, frozen=True):
-    """One of the ``results`` of :class:`CreatePartitionsResponse`."""
-
     name: String = ""
     error_code: Int16 = 0
     error_message: String | None = None

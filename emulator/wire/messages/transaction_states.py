@@ -20,15 +20,11 @@ class DescribeTransactionsRequest(Message, frozen=True):
 
 
 class TopicData(Message, frozen=True):
-    """One of the ``topics`` of :class:`DescribedTransaction`."""
-
     topic: String = ""
     partitions: list[Int32] = []
 
 
 class DescribedTransaction(Message, frozen=True):
-    """One of the ``transaction_states`` of :class:`DescribeTransactionsResponse`."""
-
     error_code: Int16 = 0
     transactional_id: String = ""
     transaction_state: String = ""
@@ -58,8 +54,6 @@ class ListTransactionsRequest(Message, frozen=True):
 
 
 class ListedTransaction(Message, frozen=True):
-    """One of the ``transaction_states`` of :class:`ListTransactionsResponse`."""
-
     transactional_id: String = ""
     producer_id: Int64 = 0
     transaction_state: String = ""
@@ -75,8 +69,6 @@ class ListTransactionsResponse(Message, frozen=True):
 
 
 class DescribeProducersTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`DescribeProducersRequest`."""
-
     name: String = ""
     partition_indexes: list[Int32] = []
 
@@ -88,8 +80,6 @@ class DescribeProducersRequest(Message, frozen=True):
 
 
 class ProducerState(Message, frozen=True):
-    """One of the ``active_producers`` of :class:`DescribeProducersPartition`."""
-
     producer_id: Int64 = 0
     producer_epoch: Int32 = 0
     last_sequence: Int32 = -1
@@ -99,8 +89,6 @@ class ProducerState(Message, frozen=True):
 
 
 class DescribeProducersPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`DescribeProducersTopicResponse`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
     error_message: String | None = None
@@ -108,8 +96,6 @@ class DescribeProducersPartition(Message, frozen=True):
 
 
 class DescribeProducersTopicResponse(Message, frozen=True):
-    """One of the ``topics`` of :class:`DescribeProducersResponse`."""
-
     name: String = ""
     partitions: list[DescribeProducersPartition] = []
 

@@ -19,15 +19,11 @@ from emulator.wire.types import (
 
 
 class AddPartitionsToTxnTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`AddPartitionsToTxnRequest`."""
-
     name: String = ""
     partitions: list[Int32] = []
 
 
 class AddPartitionsToTxnTransaction(Message, frozen=True):
-    """One of the ``transactions`` of :class:`AddPartitionsToTxnRequest`."""
-
     transactional_id: String = ""
     producer_id: Int64 = 0
     producer_epoch: Int16 = 0
@@ -46,22 +42,16 @@ class AddPartitionsToTxnRequest(Message, frozen=True):
 
 
 class AddPartitionsToTxnPartitionResult(Message, frozen=True):
-    """One of the ``results_by_partition`` of :class:`AddPartitionsToTxnResponse`."""
-
     partition_index: Int32 = 0
     partition_error_code: Int16 = 0
 
 
 class AddPartitionsToTxnTopicResult(Message, frozen=True):
-    """One of the ``topic_results`` of :class:`AddPartitionsToTxnResponse`."""
-
     name: String = ""
     results_by_partition: list[AddPartitionsToTxnPartitionResult] = []
 
 
 class AddPartitionsToTxnResult(Message, frozen=True):
-    """One of the ``results_by_transaction`` of :class:`AddPartitionsToTxnResponse`."""
-
     transactional_id: String = ""
     topic_results: list[AddPartitionsToTxnTopicResult] = []
 
@@ -110,15 +100,11 @@ class EndTxnResponse(Message, frozen=True):
 
 
 class WritableTxnMarkerTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`WriteTxnMarkersRequest`."""
-
     name: String = ""
     partition_indexes: list[Int32] = []
 
 
 class WritableTxnMarker(Message, frozen=True):
-    """One of the ``markers`` of :class:`WriteTxnMarkersRequest`."""
-
     producer_id: Int64 = 0
     producer_epoch: Int16 = 0
     transaction_result: Bool = False
@@ -134,22 +120,16 @@ class WriteTxnMarkersRequest(Message, frozen=True):
 
 
 class WritableTxnMarkerPartitionResult(Message, frozen=True):
-    """One of the ``partitions`` of :class:`WriteTxnMarkersResponse`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
 
 
 class WritableTxnMarkerTopicResult(Message, frozen=True):
-    """One of the ``topics`` of :class:`WriteTxnMarkersResponse`."""
-
     name: String = ""
     partitions: list[WritableTxnMarkerPartitionResult] = []
 
 
 class WritableTxnMarkerResult(Message, frozen=True):
-    """One of the ``markers`` of :class:`WriteTxnMarkersResponse`."""
-
     producer_id: Int64 = 0
     topics: list[WritableTxnMarkerTopicResult] = []
 
@@ -161,8 +141,6 @@ class WriteTxnMarkersResponse(Message, frozen=True):
 
 
 class TxnOffsetCommitRequestPartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`TxnOffsetCommitRequest`."""
-
     partition_index: Int32 = 0
     committed_offset: Int64 = 0
     committed_leader_epoch: Annotated[Int32, since(2)] = -1
@@ -170,8 +148,6 @@ class TxnOffsetCommitRequestPartition(Message, frozen=True):
 
 
 class TxnOffsetCommitRequestTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`TxnOffsetCommitRequest`."""
-
     name: Annotated[String, until(5)] = ""
     topic_id: Annotated[Uuid, since(6)] = NO_UUID
     partitions: list[TxnOffsetCommitRequestPartition] = []
@@ -191,15 +167,11 @@ class TxnOffsetCommitRequest(Message, frozen=True):
 
 
 class TxnOffsetCommitResponsePartition(Message, frozen=True):
-    """One of the ``partitions`` of :class:`TxnOffsetCommitResponse`."""
-
     partition_index: Int32 = 0
     error_code: Int16 = 0
 
 
 class TxnOffsetCommitResponseTopic(Message, frozen=True):
-    """One of the ``topics`` of :class:`TxnOffsetCommitResponse`."""
-
     name: Annotated[String, until(5)] = ""
     topic_id: Annotated[Uuid, since(6)] = NO_UUID
     partitions: list[TxnOffsetCommitResponsePartition] = []
