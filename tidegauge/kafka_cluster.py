@@ -325,7 +325,6 @@ class Fault:
     """A fault that was injected into requests of clients."""
 
     def __init__(self, cluster: KafkaCluster, name: str) -> None:
-        """Refer to the fault ``name`` of ``cluster``."""
         self._cluster = cluster
         self.name = name
 
@@ -343,7 +342,6 @@ class AsyncKafkaCluster:
     """The methods of a cluster as coroutines: clients on the same event loop keep running."""
 
     def __init__(self, cluster: KafkaCluster) -> None:
-        """Wrap ``cluster``."""
         self._cluster = cluster
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

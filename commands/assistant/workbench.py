@@ -63,7 +63,6 @@ class Workbench:
     """Holds a cluster with its recording, or a session; :meth:`close` ends it."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self._run: ScriptRunner | None = None
         self._recorder: Recorder | None = None
         self._source: LiveSource | ReplaySource | None = None

@@ -17,7 +17,6 @@ class Narrator:
     """Narrates one run. ``now`` gives virtual time in microseconds and the number of events."""
 
     def __init__(self, now: Callable[[], tuple[int, int]]) -> None:
-        """Start measuring time."""
         self._now = now
         self._shown = monotonic()
         self._watched = streams.watched()

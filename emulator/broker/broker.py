@@ -94,7 +94,6 @@ class Broker:
     """A broker's behaviour: it handles messages and acts through its context."""
 
     def __init__(self, state: BrokerState, core: Core, membership: Membership) -> None:
-        """Act on ``state`` with the parts of ``core`` and ``membership``."""
         self.state = state
         self.id = state.id
         self.core = core

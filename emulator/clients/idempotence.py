@@ -44,7 +44,6 @@ class Sequencer:
     """A release's sequence number rules; the numbers themselves belong to the producer."""
 
     def __init__(self, profile: Profile) -> None:
-        """Follow the rules of that release."""
         self.counts_when_sent = profile.has("producer_state_keeps_five_batches")
         self.bumps_epoch = profile.has("producer_epoch_bump")
 

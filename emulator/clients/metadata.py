@@ -17,7 +17,6 @@ class ProducerMetadata:
     """A producer's metadata and its partitioner."""
 
     def __init__(self, context: ClientContext) -> None:
-        """Use ``context`` with its release's defaults."""
         self.kernel = context.kernel
         self.defaults = context.producer_defaults
         profile = context.profile

@@ -26,7 +26,6 @@ class NetworkClient:
     """Selects the brokers for a client's requests, based on the state of its own connections."""
 
     def __init__(self, context: ClientContext) -> None:
-        """Select among the brokers in bootstrap.servers."""
         self.context = context
 
     def candidates(self, connections: Connections) -> list[int]:

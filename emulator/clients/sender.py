@@ -44,7 +44,6 @@ class Sender:
         connections: NetworkClient,
         sequencer: Sequencer,
     ) -> None:
-        """Send on behalf of the producers in ``context``."""
         self.context = context
         self.kernel = context.kernel
         self.network = context.network

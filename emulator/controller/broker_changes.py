@@ -36,7 +36,6 @@ class BrokerChanges:
         deletion: TopicDeletion,
         reassignment: Reassignment,
     ) -> None:
-        """Act for the broker of ``context``."""
         self.context = context
         self.channels = channels
         self.partitions = partitions

@@ -24,7 +24,6 @@ class Batch:
     """The requests of one controller step, collected before they are sent."""
 
     def __init__(self) -> None:
-        """Create an empty batch."""
         self.leader_and_isr: dict[int, dict[str, PartitionInfo]] = {}
         self.metadata: dict[str, PartitionInfo] = {}
         self.metadata_for: dict[int, None] = {}

@@ -60,7 +60,6 @@ class Failover:
         rebalance: LeaderRebalance,
         listeners: Listeners,
     ) -> None:
-        """Initialize the parts of the controller on the broker of ``context``."""
         self.context = context
         self.channels = channels
         self.partitions = partitions

@@ -20,7 +20,6 @@ class LeaderRebalance:
     def __init__(
         self, context: ControllerContext, channels: Channels, partitions: PartitionStateMachine
     ) -> None:
-        """Elect for the broker of ``context``."""
         self.context = context
         self.channels = channels
         self.partitions = partitions

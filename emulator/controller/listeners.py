@@ -29,7 +29,6 @@ class Listeners:
         rebalance: LeaderRebalance,
         brokers: BrokerChanges,
     ) -> None:
-        """Listen for the broker of ``context``."""
         self.context = context
         self.channels = channels
         self.partitions = partitions

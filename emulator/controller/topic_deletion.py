@@ -33,7 +33,6 @@ class TopicDeletion:
         partitions: PartitionStateMachine,
         replicas: ReplicaStateMachine,
     ) -> None:
-        """Delete for the broker of ``context``."""
         self.context = context
         self.channels = channels
         self.partitions = partitions

@@ -47,7 +47,6 @@ class GroupMembership:
     """Manages the members of the groups that a broker coordinates."""
 
     def __init__(self, context: BrokerContext, metadata: GroupMetadataManager) -> None:
-        """Act in ``context`` on the groups of ``metadata``."""
         self.context = context
         self.metadata = metadata
         self.kernel = context.kernel

@@ -68,7 +68,6 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
     response: ClassVar[type[ConsumerGroupHeartbeatResponse] | type[ShareGroupHeartbeatResponse]]
 
     def __init__(self, context: BrokerContext, metadata: GroupMetadataManager) -> None:
-        """Act in ``context`` on the groups of ``metadata``."""
         self.context = context
         self.metadata = metadata
         self.kernel = context.kernel

@@ -23,7 +23,6 @@ class OwnRequests:
     """Allocates request numbers, and dispatches responses to the requesting component."""
 
     def __init__(self, state: OwnRequestsState) -> None:
-        """Keep the pending requests in ``state``."""
         self.state = state
         self._handlers: dict[str, Callable[[int, Any], None]] = {}
 

@@ -58,7 +58,6 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
     def __init__(
         self, context: BrokerContext, metadata: GroupMetadataManager, persister: SharePersister
     ) -> None:
-        """Act in ``context`` on the groups of ``metadata``."""
         super().__init__(context, metadata)
         self.persister = persister
         persister.on_answer(ASKER, self._state_answered)

@@ -36,7 +36,6 @@ class Row:
     """
 
     def __init__(self, table: str, **values: object) -> None:
-        """Describe rows of ``table``."""
         self.table = table
         self.values = MappingProxyType(values)
 

@@ -130,7 +130,6 @@ class Configuration:
     """
 
     def __init__(self, settings: Settings) -> None:
-        """Use ``settings``."""
         self.settings = settings
         self.profile = PROFILES[settings.version]
         self.version = 0

@@ -38,7 +38,6 @@ class Admin:
     """Administrative operations on a cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Operate on ``cluster``."""
         self.cluster = cluster
         self.environment = cluster.environment
         self.zookeeper = cluster.zookeeper

@@ -37,7 +37,6 @@ class Processes:
     """Operations on brokers' processes and on links between hosts."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Operate on ``cluster``."""
         self.cluster = cluster
         self.kernel = cluster.kernel
         self.network = cluster.network

@@ -23,7 +23,6 @@ class RefusedError(Exception):
     """A statement that cannot be executed: ``name`` is Kafka's or ZooKeeper's error name."""
 
     def __init__(self, name: str, message: str) -> None:
-        """Reject with ``name`` and a sentence."""
         super().__init__(message)
         self.name = name
 

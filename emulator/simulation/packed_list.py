@@ -59,7 +59,6 @@ class PackedList(MutableSequence[_Item]):
         cls._decoder = msgspec.msgpack.Decoder(GenericAlias(list, (kind,)))
 
     def __init__(self, items: Iterable[_Item] = ()) -> None:
-        """Create a list of these items."""
         self._blocks: _Blocks | None = None
         self._tail: list[_Item] = []
         for item in items:

@@ -34,7 +34,6 @@ class PartitionMetadata:
     """The states of partitions, as one broker reads and writes them."""
 
     def __init__(self, zk: ZkClient) -> None:
-        """Read and write through ``zk``."""
         self._zk = zk
 
     def read(self, tp: str) -> VersionedState | None:

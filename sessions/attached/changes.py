@@ -43,7 +43,6 @@ class Changes:
     """Tells what changes from look to look; events are numbered from 1 on."""
 
     def __init__(self) -> None:
-        """Begin with nothing known."""
         self.seq = 0
         self.image = NO_IMAGE
         self._time_us = 0

@@ -42,7 +42,6 @@ class SessionRows:
     """
 
     def __init__(self, session: str, names: Collection[str] = BY_NAME) -> None:
-        """Make the rows of the tables with these names."""
         self.session = session
         self.events = 0
         self.rows: dict[str, list[Row]] = {name: [] for name in names if name != EVENTS.name}

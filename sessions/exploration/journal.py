@@ -44,7 +44,6 @@ class Journal:
     """A file of levels; a context, in which it is open."""
 
     def __init__(self, folder: Path) -> None:
-        """Take the folder of the search."""
         self.path = folder / LEVELS
         self._encoder = msgspec.msgpack.Encoder()
         self._file: BinaryIO | None = None

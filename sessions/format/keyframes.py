@@ -225,7 +225,6 @@ class Room:
     """The memory that keyframes based on each other may take together."""
 
     def __init__(self, memory_max: int = limits.KEYFRAME_MEMORY_MAX) -> None:
-        """Allow so many bytes."""
         self.left = memory_max
 
 

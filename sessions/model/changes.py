@@ -16,7 +16,6 @@ class Changes:
     """The keys of one kind of object that were touched, by the look before which it happened."""
 
     def __init__(self, floor: int) -> None:
-        """Know of everything that is touched after event ``floor``."""
         self.floor = floor
         self.current: list[str] = []
         self._older: deque[tuple[int, list[str]]] = deque()

@@ -75,7 +75,6 @@ class Model:
     """One mutable state; handlers get its objects through methods that record the change."""
 
     def __init__(self, state: ViewState) -> None:
-        """Take over ``state``."""
         self._begin(state, {}, [0] * len(FLAGGED), {}, frozen=-1)
         for tp in state.partitions:
             self.take_over(tp)

@@ -55,7 +55,6 @@ class ResultView(ClusterView):
     """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         super().__init__()
         self._handlers = HANDLERS
 

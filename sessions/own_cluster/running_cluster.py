@@ -78,7 +78,6 @@ class Reader:
     """
 
     def __init__(self, client: ReadOnlyClient) -> None:
-        """Ask through ``client``."""
         self.apis = {key: last for key, (_, last) in client.versions.items()}
         self.connection = client
         self.client = client.admin

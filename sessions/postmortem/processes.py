@@ -45,7 +45,6 @@ class Processes:
     """The last that each node said; nodes are None where nothing tells whose a line is."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self.releases: dict[Node, str] = {}
         self.settings: dict[Node, dict[str, str]] = {}
         self.session_timeouts: dict[int, str] = {}

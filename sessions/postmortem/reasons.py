@@ -58,7 +58,6 @@ class Reasons:
     """The nodes that a batch fences, unfences, registers, or lets shut down."""
 
     def __init__(self, records: Sequence[AnyRecord]) -> None:
-        """Look at the records of a batch."""
         self.fenced: set[int] = set()
         self.unfenced: set[int] = set()
         self.registered: set[int] = set()

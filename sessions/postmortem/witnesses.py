@@ -129,7 +129,6 @@ class Lines:
     """Entries in the order of time, taken up to one time after the other."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        """Take them from here."""
         self._entries = iter(entries)
         self._next = next(self._entries, None)
 

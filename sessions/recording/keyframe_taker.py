@@ -20,7 +20,6 @@ class KeyframeTaker:
     """Decides when a keyframe is due and what it is based on: bytes against the time of a seek."""
 
     def __init__(self, view: ClusterView) -> None:
-        """Take keyframes of ``view``."""
         self.view = view
         self.last: Snapshot = keyframes.EMPTY
         self._events = self._bytes = 0

@@ -79,7 +79,6 @@ class Requirements:
     """What each topic of a cluster requires: its min.insync.replicas."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Read the configurations of ``cluster``."""
         settings = cluster.settings
         running = [broker for broker in cluster.brokers if cluster.host_works(broker)]
         chosen = next(iter([*running, *cluster.brokers]))

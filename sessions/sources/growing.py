@@ -31,7 +31,6 @@ class GrowingSource(Source):
     foresees = True
 
     def __init__(self, recorder: Recorder) -> None:
-        """Begin at the end."""
         self._recorder = recorder
         self.name = recorder.path.name.removesuffix(SUFFIX)
         self._session = SessionFile(recorder.path, check=False)

@@ -28,7 +28,6 @@ class TwinSource(Source):
     foresees = True
 
     def __init__(self, front: LiveSource, behind: LiveSource) -> None:
-        """Begin where the front run is."""
         self.front = front
         self.behind = behind
         self.pairing = Pairing(front.events, behind.events)

@@ -30,7 +30,6 @@ class AssignmentsManager:
     """Sends the assignments of one broker, one request at a time."""
 
     def __init__(self, context: BrokerContext, state: KRaftMembershipState) -> None:
-        """Send in ``context``."""
         self.context = context
         self.own = state
         is_late = context.profile.has("directory_assignments_wait_half_a_second")

@@ -73,7 +73,6 @@ class ForwardingManager:
     """Forwards requests to the controller, and the responses to the clients."""
 
     def __init__(self, context: BrokerContext, state: KRaftMembershipState) -> None:
-        """Forward in ``context``."""
         self.context = context
         self.state = state
         self.channel = ControllerChannel(

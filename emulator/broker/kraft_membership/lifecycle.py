@@ -64,7 +64,6 @@ class BrokerLifecycle:
         fetchers: FetcherManager,
         raft: RaftClient,
     ) -> None:
-        """Act in ``context``."""
         self.context = context
         self.own = state
         self.replicas = replicas

@@ -48,7 +48,6 @@ class KRaftMembership:
         forwarding: ForwardingManager,
         producer_ids: KRaftProducerIds,
     ) -> None:
-        """Connect ``core`` to the controllers ``voters``."""
         self.context = context = core.context
         self.state = state
         self.voters = voters

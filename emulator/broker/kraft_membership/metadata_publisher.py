@@ -79,7 +79,6 @@ class MetadataPublisher:
         fetchers: FetcherManager,
         assignments: AssignmentsManager,
     ) -> None:
-        """Publish on the broker of ``context``."""
         self.context = context
         self.state = state
         self.replicas = replicas

@@ -17,7 +17,6 @@ class SingleRounds:
     """Runs complete rounds: an OffsetsForLeaderEpoch request where it applies, then a fetch."""
 
     def __init__(self, fetchers: FetcherManager) -> None:
-        """Run rounds the way ``fetchers`` would."""
         self.fetchers = fetchers
         self.context = fetchers.context
         self.state = fetchers.state

@@ -111,7 +111,6 @@ class FetcherManager:
     """Fetches the partitions that a broker follows."""
 
     def __init__(self, context: BrokerContext, state: FetchersState, replicas: Replicas) -> None:
-        """Fetch for ``replicas`` in ``context``."""
         self.context = context
         self.kernel = context.kernel
         self.state = state

@@ -36,7 +36,6 @@ class LogRetention:
         replicas: Replicas,
         segments: LogSegments,
     ) -> None:
-        """Delete from the logs of ``replicas``."""
         self.context = context
         self.segments = segments
         self.state = state

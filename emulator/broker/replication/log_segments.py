@@ -28,7 +28,6 @@ class LogSegments:
     """Divides the logs of a broker into segments."""
 
     def __init__(self, context: BrokerContext) -> None:
-        """Divide by the topics' configuration in ``context``."""
         self.context = context
 
     def of(self, replica: Replica, values: TopicValues) -> Iterator[Segment]:

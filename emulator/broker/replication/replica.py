@@ -101,7 +101,6 @@ class Replicas:
     def __init__(
         self, context: BrokerContext, replicas: dict[str, Replica], index: ReplicaIndex
     ) -> None:
-        """Keep ``replicas`` in ``context``."""
         self.context = context
         self._id = context.id
         self._emit = context.emit

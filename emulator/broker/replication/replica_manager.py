@@ -62,7 +62,6 @@ class ReplicaManager:
         sessions: FetchSessions,
         locks: PartitionLocks,
     ) -> None:
-        """Handle requests in ``context`` for ``replicas``."""
         self.context = context
         self.replicas = replicas
         self.produces = produces

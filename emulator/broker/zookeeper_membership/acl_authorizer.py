@@ -38,7 +38,6 @@ class AclAuthorizer:
     """Keeps one broker's view of the access control entries."""
 
     def __init__(self, context: BrokerContext, state: AclCacheState, zk: ZkClient) -> None:
-        """Read for the broker of ``context``."""
         self.context = context
         self.state = state
         self.zk = zk

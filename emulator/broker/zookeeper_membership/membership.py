@@ -65,7 +65,6 @@ class ZooKeeperMembership:
         metadata: ZooKeeperMetadata,
         producer_ids: ProducerIds,
     ) -> None:
-        """Connect ``core`` through the client of ``metadata``."""
         self.core = core
         self.context = context = core.context
         self.state = state

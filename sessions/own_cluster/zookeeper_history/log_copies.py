@@ -34,7 +34,6 @@ class TransactionLog:
     """
 
     def __init__(self, logs: Sequence[Path], snapshots: Sequence[Path]) -> None:
-        """Read these files."""
         self.notes: list[str] = []
         self.begins_unknown = False
         self._logs: dict[Path, list[Path]] = {}

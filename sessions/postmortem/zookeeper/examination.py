@@ -90,7 +90,6 @@ class ZnodeTimeline(Timeline):
     """The timeline in the words of a cluster with ZooKeeper."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         super().__init__()
         self.transaction: Transaction | None = None
 
