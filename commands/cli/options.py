@@ -288,8 +288,8 @@ class AccessOptions(Struct, frozen=True, kw_only=True):
         option(
             "--tls-client-ca",
             metavar="FILE",
-            text="ask the clients of SSL for certificates of the authorities in this PEM file; with "
-            "--config ssl.client.auth=requested they may have none",
+            text="ask the clients of SSL for certificates of the authorities in this PEM file; "
+            "with --config ssl.client.auth=requested they may have none",
         ),
     ] = None
     control: Annotated[

@@ -60,15 +60,12 @@ class Bookmarks:
         return None
 
     def action_mark_list(self) -> None:
-        """List all bookmarks."""
         self.app.push_screen(BookmarksScreen(self.stage))
 
     def action_time_next_mark(self) -> None:
-        """Go to the next bookmark."""
         self._mark(1)
 
     def action_time_previous_mark(self) -> None:
-        """Go to the previous bookmark."""
         self._mark(-1)
 
     def _mark(self, direction: int) -> None:

@@ -194,7 +194,6 @@ class OpenSources:
         self.app.push_screen(menu, chosen)
 
     def show(self, opening: Opening) -> None:
-        """Show one of the open sources."""
         self.leave_overlays()
         self.openings[-1].mode = self.mode_here
         self.openings.remove(opening)

@@ -84,7 +84,6 @@ class TimeBar:
         return [self._bar_line(stage), self._mark_line(stage, columns)]
 
     def column_of(self, time_us: int, columns: int) -> int:
-        """The column of a time."""
         gone_us = max(0, time_us - self.begin_us)
         return min(columns - 1, gone_us * columns // max(1, self.end_us))
 

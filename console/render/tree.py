@@ -26,9 +26,7 @@ class TreeNode(Protocol):
     changed: int
 
     @property
-    def data(self) -> str | None:
-        """The node's data."""
-        ...
+    def data(self) -> str | None: ...
 
 
 class Branch(Struct, frozen=True):

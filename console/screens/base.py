@@ -328,11 +328,9 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         self.call_after_refresh(self.show_headings)
 
     def action_pane_next(self) -> None:
-        """Focus the next pane."""
         self._pane_beside(1)
 
     def action_pane_previous(self) -> None:
-        """Focus the previous pane."""
         self._pane_beside(-1)
 
     def _pane_beside(self, step: int) -> None:

@@ -65,7 +65,6 @@ class BookmarksScreen(ConsoleScreen):
             self.follow_link(row.link)
 
     def action_remove(self) -> None:
-        """Remove the bookmark."""
         if (row := self.marks.selected) is not None:
             try:
                 self.stage.source.remove_bookmark(row.data.seq)

@@ -66,7 +66,6 @@ class BrokerRows:
         return broker
 
     def rows(self) -> Sequence[BrokerState]:
-        """All brokers."""
         return [self.row(key) for key in self.keys()]
 
     def version(self, key: str) -> Hashable:

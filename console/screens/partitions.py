@@ -64,7 +64,6 @@ class PartitionRows:
         return self.stage.view.state.partitions[key]
 
     def rows(self) -> Sequence[PartitionState]:
-        """All partitions."""
         return list(map(self.stage.view.state.partitions.__getitem__, self.stage.index.keys))
 
     def version(self, key: str) -> Hashable:

@@ -162,7 +162,6 @@ class EventView(Filtered, VirtualView):
         return seq, index == self._marked, seq > self.stage.source.seq, self.fold_at(seq)
 
     def draw(self, index: int) -> Line:
-        """One event."""
         event = self.event_at(index)
         if event is None:
             return ()

@@ -50,13 +50,9 @@ class Rows(Protocol[Row]):
         """Return a version that changes when rows are added or removed."""
         ...
 
-    def row(self, key: str) -> Row:
-        """One row."""
-        ...
+    def row(self, key: str) -> Row: ...
 
-    def rows(self) -> Sequence[Row]:
-        """All rows."""
-        ...
+    def rows(self) -> Sequence[Row]: ...
 
     def version(self, key: str) -> Hashable:
         """Return a version that changes when the row's cells may have changed."""
@@ -66,9 +62,7 @@ class Rows(Protocol[Row]):
         """Return the text that a filter searches, in lower case."""
         ...
 
-    def texts(self) -> Sequence[str]:
-        """The texts of all rows."""
-        ...
+    def texts(self) -> Sequence[str]: ...
 
     def is_fault(self, key: str) -> bool:
         """Return whether ``f`` matches the row."""

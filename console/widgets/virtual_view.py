@@ -306,11 +306,9 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self.move_to(self._place() + 1)
 
     def action_move_page_up(self) -> None:
-        """Move one page up."""
         self.move_to(self._place() - self.page)
 
     def action_move_page_down(self) -> None:
-        """Move one page down."""
         self.move_to(self._place() + self.page)
 
     def action_move_first(self) -> None:

@@ -471,7 +471,6 @@ class GroupMembership:
         return member.is_new or not (member.join or member.sync)
 
     def deadlines(self, group: Group) -> list[int]:
-        """The deadlines of a group."""
         due = [member.deadline_us for member in group.members.values() if self._can_expire(member)]
         waits = [group.join_deadline_us] if group.join_deadline_us else []
         return [*due, *group.pending.values(), *waits]

@@ -115,7 +115,6 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         raise NotImplementedError
 
     def _assignor(self, state: GroupT) -> str:
-        """The assignor of a group."""
         raise NotImplementedError
 
     def _progress(self, state: GroupT, member: MemberT) -> Progress:
@@ -127,7 +126,6 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         raise NotImplementedError
 
     def _described(self, state: GroupT, member: MemberT) -> ConsumerMemberDescription:
-        """A member as it is described."""
         raise NotImplementedError
 
     # ---- heartbeats

@@ -133,5 +133,4 @@ class InFlightBatch(Struct, array_like=True):
         return self.first >= first and self.last <= last
 
     def state_at(self, offset: int) -> InFlight:
-        """The state of an offset."""
         return self.whole if self.whole is not None else (self.offsets or {})[offset]

@@ -66,7 +66,6 @@ class ShareSessions(Struct, array_like=True):
     sessions: dict[str, ShareSession] = field(default_factory=dict)
 
     def find(self, group: str, member_id: str) -> ShareSession | None:
-        """A member's session."""
         return self.sessions.get(_key(group, member_id))
 
     def open(self, session: ShareSession, most: int) -> str:
@@ -79,7 +78,6 @@ class ShareSessions(Struct, array_like=True):
         return NONE
 
     def close(self, session: ShareSession) -> None:
-        """Forget a session."""
         self.sessions.pop(_key(session.group, session.member_id), None)
 
 

@@ -102,7 +102,6 @@ class ConsumerGroup(ModernGroup[Member], array_like=True, tag=True):
         return [*super().deadlines, *revocations, *self.joins.values(), *self.syncs.values()]
 
     def static_member(self, instance_id: str) -> Member | None:
-        """The member with an instance id."""
         if not instance_id:
             return None
         return next((m for m in self.members.values() if m.instance_id == instance_id), None)
@@ -163,7 +162,6 @@ class ConsumerGroup(ModernGroup[Member], array_like=True, tag=True):
         return Member(name)
 
     def replay(self, record: GroupRecord) -> None:
-        """Apply a record."""
         match record:
             case SubscriptionMetadataRecord(topics=topics):
                 self.subscribed = dict(topics or {})

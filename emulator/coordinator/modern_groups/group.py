@@ -71,7 +71,6 @@ class ModernGroup(Struct, Generic[MemberT], array_like=True):
         return list(self.sessions.values())
 
     def replay(self, record: GroupRecord) -> None:
-        """Apply a record."""
         match record:
             case EpochRecord():
                 self.epoch, self.metadata_hash = record.epoch, record.metadata_hash

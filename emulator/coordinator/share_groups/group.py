@@ -28,7 +28,6 @@ class ShareGroup(ModernGroup[ModernMember], array_like=True, tag=True):
         return ModernMember(name)
 
     def replay(self, record: GroupRecord) -> None:
-        """Apply a record."""
         if isinstance(record, SharePartitionsRecord):
             self.has_partitions = not record.is_tombstone
             self.initializing = dict(record.initializing)
