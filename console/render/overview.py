@@ -25,8 +25,6 @@ LABEL_WIDTH: Final = 20
 FIGURE_WIDTH: Final = 9
 SECONDS_MAX: Final = 120
 CALM: Final = "No faults"
-NARROW: Final = 60
-"""Narrower panes say the same in fewer words."""
 
 
 def health_lines(stage: Stage, width: int) -> list[Line]:

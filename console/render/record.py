@@ -42,10 +42,6 @@ AUDITED: Final = (
 """The audit's lists, and what it means for a record to be in them."""
 
 
-BELOW_HW: Final = ("  below its HW", "ok")
-ABOVE_HW: Final = ("  not below its HW", "warning")
-
-
 def concerns(event: Event, record_id: int, places: set[int]) -> bool:
     """Whether an event of the record's partition is about it; appends tell where it stands."""
     match event:

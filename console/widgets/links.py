@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from console.model.filters import Filter
 from console.model.workspace import Stage
-from console.render.lines import BLANK, Line, Span, line, text_of, width_of
+from console.render.lines import Line, Span, line, text_of, width_of
 from console.render.rows import Row
 from console.widgets.filtered import Filtered
 from console.widgets.virtual_view import VirtualView
@@ -100,11 +100,3 @@ class LinkView(Filtered, VirtualView):
         if row is None:
             return ""
         return json_text(row.data) if row.data is not None else self.cell_text()
-
-
-def plain_rows(lines: Sequence[Line]) -> list[Row]:
-    """Rows without links."""
-    return [Row(one) for one in lines]
-
-
-BLANK_ROW = Row(BLANK)

@@ -33,10 +33,6 @@ from emulator.quorum_controller.result import ApiError, Result
 from emulator.quorum_controller.settings import ControllerSettings, ReleaseRules
 from emulator.quorum_controller.state import ControllerState
 
-UNCLEAN_ELECTION_INTERVAL_US: Final = 300_000_000
-"""The interval of unclean election checks (unclean.leader.election.interval.ms)."""
-NO_OP_INTERVAL_US: Final = 500_000
-"""The interval of no-op records (metadata.max.idle.interval.ms)."""
 RESCHEDULE_US: Final = 10_000
 """The delay before a periodic task with remaining work runs again (``PeriodicTask``)."""
 

@@ -171,10 +171,6 @@ class ZooKeeper(Struct, array_like=True):
         """Notify ``host`` once when the znode's children change or it is deleted."""
         self.watches.watch_children(host, path)
 
-    def forget_watches(self, host: int) -> None:
-        """Remove all watches of a host whose connection is gone (the process has ended)."""
-        self.watches.forget(host)
-
     # ---- sessions
 
     @property

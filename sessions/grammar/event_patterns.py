@@ -177,13 +177,6 @@ def _holds(event: Event, condition: Any) -> bool:  # noqa: ANN401 - a comparison
     return holds(left, op, right)
 
 
-def _as_text(value: Any) -> str:  # noqa: ANN401 - whatever JSON says
-    """A value as it was written beside a field that is text: digits stay digits."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else str(value)
-
-
 def _contains(left: Any, right: Any) -> bool:  # noqa: ANN401 - any field, any value
     if isinstance(left, list):
         return right in left

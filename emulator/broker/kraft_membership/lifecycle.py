@@ -73,11 +73,6 @@ class BrokerLifecycle:
             context, state.heartbeats, TASK, self._try_us, self._on_response
         )
 
-    @property
-    def process_state(self) -> str:
-        """The current state of the broker's lifecycle."""
-        return self.own.lifecycle.state
-
     def _try_us(self) -> int:
         """The timeout of one request: half the session timeout (KAFKA-14392)."""
         return self.context.config.broker_session_timeout_us // 2

@@ -18,7 +18,6 @@ from emulator.releases.config import Quota, Settings
 from emulator.wire.messages import security as wire
 from emulator.wire.types import Message
 
-NO_AUTHORIZER: Final = "No Authorizer is configured on the broker"
 ITERATIONS_MAX: Final = 16_384
 OF_USERS: Final = (
     *("producer_byte_rate", "consumer_byte_rate", "request_percentage"),
