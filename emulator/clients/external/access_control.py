@@ -38,7 +38,6 @@ class DescribeAcls:
     """DescribeAcls: the entries that the connection's broker knows."""
 
     def __init__(self, authorizer: Authorizer) -> None:
-        """Answer as ``authorizer`` says."""
         self.authorizer = authorizer
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
@@ -46,7 +45,6 @@ class DescribeAcls:
         return []
 
     def respond(self, call: Call[wire.DescribeAclsRequest], *_responses: AnyMessage) -> Message:
-        """Return the entries by resource."""
         if not self.authorizer.is_there:
             return wire.DescribeAclsResponse(0, SECURITY_DISABLED, ON_BROKER)
         client = self.authorizer.client(call.connection)
@@ -71,7 +69,6 @@ class CreateAcls:
     """CreateAcls: completed when the entries are written."""
 
     def __init__(self, authorizer: Authorizer) -> None:
-        """Answer as ``authorizer`` says."""
         self.authorizer = authorizer
 
     def ask(self, call: Call[wire.CreateAclsRequest]) -> list[AnyMessage]:
@@ -88,7 +85,6 @@ class CreateAcls:
     def respond(
         self, call: Call[wire.CreateAclsRequest], *responses: protocol.AclsResponse
     ) -> Message:
-        """Return the result of each creation."""
         creations = call.message.creations
         if not responses:
             refused = wire.AclCreationResult(SECURITY_DISABLED, NOT_CONFIGURED)
@@ -113,11 +109,9 @@ class DeleteAcls:
     """DeleteAcls: completed when the entries are gone."""
 
     def __init__(self, authorizer: Authorizer) -> None:
-        """Answer as ``authorizer`` says."""
         self.authorizer = authorizer
 
     def ask(self, call: Call[wire.DeleteAclsRequest]) -> list[AnyMessage]:
-        """Delete what the filters match."""
         if not self.authorizer.is_there:
             return []
         return [
@@ -127,7 +121,6 @@ class DeleteAcls:
     def respond(
         self, call: Call[wire.DeleteAclsRequest], *responses: protocol.AclsResponse
     ) -> Message:
-        """Return the entries that each filter matched."""
         filters = call.message.filters
         if not responses:
             refused = wire.DeleteAclsFilterResult(SECURITY_DISABLED, NOT_CONFIGURED)

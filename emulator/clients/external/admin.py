@@ -35,7 +35,6 @@ class CreateTopics:
     """CreateTopics: completed when the topics have leaders."""
 
     def __init__(self, context: ClientContext) -> None:
-        """Answer as the release and mode of ``context`` do."""
         self.context = context
 
     def ask(self, call: Call[wire.CreateTopicsRequest]) -> list[AnyMessage]:
@@ -58,7 +57,6 @@ class CreateTopics:
     def respond(
         self, call: Call[wire.CreateTopicsRequest], response: protocol.TopicsResponse
     ) -> Message:
-        """Return the result for each topic."""
         rows = self._refused_twice(_named_twice(call.message))
         for name, error in response.errors.items():
             made = response.created.get(name) if error == NONE else None
@@ -108,11 +106,9 @@ class DeleteTopics:
     """DeleteTopics: by name, or by id from version 6 on."""
 
     def __init__(self, known_ids: TopicIds) -> None:
-        """Look up topic names in ``known_ids``."""
         self.known_ids = known_ids
 
     def ask(self, call: Call[wire.DeleteTopicsRequest]) -> list[AnyMessage]:
-        """Delete all topics in one request."""
         request = call.message
         names = [topic.name or self.known_ids.name(topic.topic_id) for topic in request.topics]
         names += request.topic_names
@@ -120,7 +116,6 @@ class DeleteTopics:
         return [protocol.DeleteTopicsRequest([name for name in names if name], timeout_us)]
 
     def respond(self, _call: AnyCall, *responses: protocol.TopicsResponse) -> Message:
-        """Return the result for each topic."""
         (response,) = responses
         rows = [
             wire.DeletableTopicResult(
@@ -174,7 +169,6 @@ class CreatePartitions:
         return [protocol.CreatePartitionsRequest(topics, timeout_us, request.validate_only)]
 
     def respond(self, _call: AnyCall, response: protocol.TopicsResponse) -> Message:
-        """Return the result for each topic."""
         rows = [
             wire.CreatePartitionsTopicResult(name, ERRORS[error].code, response.messages.get(name))
             for name, error in response.errors.items()
@@ -186,11 +180,9 @@ class DescribeConfigs:
     """DescribeConfigs: of topics, groups (4.0), and the broker that receives the request."""
 
     def __init__(self, context: ClientContext) -> None:
-        """Describe what the release of ``context`` has."""
         self.has_groups = bool(group_configs(context.profile.numbers))
 
     def ask(self, call: Call[configs.DescribeConfigsRequest]) -> list[AnyMessage]:
-        """Request each resource's configs."""
         return [self._description(resource) for resource in call.message.resources]
 
     def respond(
@@ -243,7 +235,6 @@ class IncrementalAlterConfigs:
     """IncrementalAlterConfigs (KIP-339): of topics, brokers and groups (4.0)."""
 
     def __init__(self, context: ClientContext) -> None:
-        """Alter what the release of ``context`` has."""
         self.has_groups = bool(group_configs(context.profile.numbers))
 
     def ask(self, call: Call[configs.IncrementalAlterConfigsRequest]) -> list[AnyMessage]:
@@ -284,7 +275,6 @@ class IncrementalAlterConfigs:
     def respond(
         self, call: Call[configs.IncrementalAlterConfigsRequest], *responses: AnyMessage
     ) -> Message:
-        """Return the result for each resource."""
         rows = [
             configs.AlterConfigsResourceResponse(*_altered(resource, response))
             for resource, response in zip(call.message.resources, responses, strict=True)
@@ -324,7 +314,6 @@ class AlterConfigs:
     """AlterConfigs: replace all configs of topics, brokers or groups (KIP-133)."""
 
     def __init__(self, context: ClientContext) -> None:
-        """Alter what the release of ``context`` has."""
         self.has_groups = bool(group_configs(context.profile.numbers))
 
     def ask(self, call: Call[alter_configs.AlterConfigsRequest]) -> list[AnyMessage]:
@@ -353,7 +342,6 @@ class AlterConfigs:
     def respond(
         self, call: Call[alter_configs.AlterConfigsRequest], *responses: AnyMessage
     ) -> Message:
-        """Return the result for each resource."""
         rows = [
             alter_configs.AlterConfigsResourceResponse(*_altered(resource, response))
             for resource, response in zip(call.message.resources, responses, strict=True)
@@ -386,7 +374,6 @@ class ElectLeaders:
         return [protocol.ElectLeadersRequest(named, unclean=request.election_type == 1)]
 
     def respond(self, _call: AnyCall, response: protocol.ElectLeadersResponse) -> Message:
-        """Return the result for each partition."""
         topics = by_topic(
             response.errors,
             lambda number, error: partitions.PartitionResult(number, ERRORS[error].code, None),
@@ -403,7 +390,6 @@ class AlterPartitionReassignments:
     """AlterPartitionReassignments (KIP-455)."""
 
     def ask(self, call: Call[partitions.AlterPartitionReassignmentsRequest]) -> list[AnyMessage]:
-        """Reassign all partitions in one request."""
         targets = {
             tp_of(topic.name, partition.partition_index): partition.replicas
             for topic in call.message.topics
@@ -416,7 +402,6 @@ class AlterPartitionReassignments:
         call: Call[partitions.AlterPartitionReassignmentsRequest],
         *responses: protocol.AlterPartitionReassignmentsResponse,
     ) -> Message:
-        """Return the result for each partition."""
         (response,) = responses
         topics = []
         for topic in call.message.topics:
@@ -436,7 +421,6 @@ class ListPartitionReassignments:
     """ListPartitionReassignments (KIP-455)."""
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
-        """Request all ongoing reassignments."""
         return [protocol.ListPartitionReassignmentsRequest()]
 
     def respond(

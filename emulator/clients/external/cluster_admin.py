@@ -32,13 +32,11 @@ class UpdateFeatures:
     """
 
     def __init__(self, context: ClientContext) -> None:
-        """Update as the release of ``context`` does."""
         self.in_kraft_mode = context.in_kraft_mode
         self.is_atomic = has_no_zookeeper(context.profile.numbers)
         self.has_types = context.profile.has("feature_updates_have_types")
 
     def ask(self, call: Call[wire.UpdateFeaturesRequest]) -> list[AnyMessage]:
-        """Ask the controller."""
         request = call.message
         if not self.in_kraft_mode:
             return [protocol.UpdateFeaturesRequest({}, request.validate_only)]
@@ -131,7 +129,6 @@ class UnregisterBroker:
     """UnregisterBroker: the broker is forgotten until it registers again (KIP-631)."""
 
     def ask(self, call: Call[wire.UnregisterBrokerRequest]) -> list[AnyMessage]:
-        """Ask the controller."""
         return [protocol.UnregisterBrokerRequest(call.message.broker_id)]
 
     def respond(self, _call: AnyCall, response: protocol.UnregisterBrokerResponse) -> Message:
@@ -145,7 +142,6 @@ class ListConfigResources:
     """ListConfigResources: topics, brokers, their loggers, and groups; no client metrics."""
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
-        """Ask the broker what there is."""
         return [protocol.ListConfigResourcesRequest()]
 
     def respond(

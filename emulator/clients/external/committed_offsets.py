@@ -80,7 +80,6 @@ class OffsetCommit:
     def respond(
         self, call: Call[committing.OffsetCommitRequest], *responses: AnyMessage
     ) -> Message:
-        """Return the result for each partition."""
         topics = [
             committing.OffsetCommitResponseTopic(
                 topic.name,
@@ -203,7 +202,6 @@ class OffsetFetch:
         ]
 
     def respond(self, call: Call[committing.OffsetFetchRequest], *responses: AnyMessage) -> Message:
-        """Return the offsets of each group."""
         if call.header.api_version >= GROUPS_SINCE:
             for response in responses:
                 if isinstance(response, ClusterMetadataResponse):

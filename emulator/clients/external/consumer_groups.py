@@ -53,7 +53,6 @@ class ConsumerGroupHeartbeat(GroupHeartbeat):
     response = wire.ConsumerGroupHeartbeatResponse
 
     def ask(self, call: Call[wire.ConsumerGroupHeartbeatRequest]) -> list[AnyMessage]:
-        """Send the heartbeat to the coordinator."""
         request = call.message
         owned = request.topic_partitions
         return [
@@ -83,15 +82,12 @@ class GroupDescribe:
     request: type[protocol.ConsumerGroupDescribeRequest] | type[protocol.ShareGroupDescribeRequest]
 
     def __init__(self, known_ids: TopicIds) -> None:
-        """Add the ids that clients are told to ``known_ids``."""
         self.known_ids = known_ids
 
     def ask(self, call: Call[wire.GroupsDescribeRequest]) -> list[AnyMessage]:
-        """Request the named groups."""
         return [self.request(call.message.group_ids)]
 
     def respond(self, _call: AnyCall, response: protocol.GroupsDescribeResponse) -> Message:
-        """Return each group's description with its members."""
         for group in response.groups.values():
             self.known_ids.add(group.names)
         return self.described(response.groups)

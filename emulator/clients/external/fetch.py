@@ -42,7 +42,6 @@ class Fetch:
     def __init__(
         self, context: ClientContext, encoded: EncodedRecords, known_ids: TopicIds
     ) -> None:
-        """Encode records with ``encoded``."""
         self.context = context
         self.kernel = context.kernel
         self.encoded = encoded
@@ -50,7 +49,6 @@ class Fetch:
         self.always_tells_stable = context.profile.has("fetch_tells_last_stable_offset")
 
     def ask(self, call: Call[wire.FetchRequest]) -> list[AnyMessage]:
-        """Fetch all partitions in one request."""
         request = call.message
         partitions = {
             tp_of(name, partition.partition): FetchPartition(
@@ -181,7 +179,6 @@ class ListOffsets:
     """ListOffsets: one request for each partition."""
 
     def ask(self, call: Call[offsets.ListOffsetsRequest]) -> list[AnyMessage]:
-        """Request each partition's offset."""
         request = call.message
         return [
             protocol.ListOffsetsRequest(
@@ -199,7 +196,6 @@ class ListOffsets:
     def respond(
         self, call: Call[offsets.ListOffsetsRequest], *responses: protocol.ListOffsetsResponse
     ) -> Message:
-        """Return each partition's offset."""
         remaining = iter(responses)
         topics = []
         for topic in call.message.topics:
@@ -240,7 +236,6 @@ class OffsetForLeaderEpoch:
     """OffsetForLeaderEpoch: end offsets of leader epochs (KIP-101, KIP-320)."""
 
     def ask(self, call: Call[offsets.OffsetForLeaderEpochRequest]) -> list[AnyMessage]:
-        """Request all partitions at once."""
         partitions = {
             tp_of(topic.topic, partition.partition): (
                 partition.current_leader_epoch,
@@ -256,7 +251,6 @@ class OffsetForLeaderEpoch:
         call: Call[offsets.OffsetForLeaderEpochRequest],
         response: protocol.OffsetsForLeaderEpochResponse,
     ) -> Message:
-        """Return each partition's epoch and end offset."""
         topics = []
         for topic in call.message.topics:
             rows = []

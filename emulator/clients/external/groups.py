@@ -26,7 +26,6 @@ class JoinGroup:
     """JoinGroup: completed when all members have joined."""
 
     def ask(self, call: Call[wire.JoinGroupRequest]) -> list[AnyMessage]:
-        """Send the join request to the coordinator."""
         request = call.message
         error = NONE
         if not request.group_id:
@@ -82,7 +81,6 @@ class SyncGroup:
     """SyncGroup: the leader supplies the assignment of every member."""
 
     def ask(self, call: Call[wire.SyncGroupRequest]) -> list[AnyMessage]:
-        """Request the member's assignment."""
         request = call.message
         assignments = {
             assignment.member_id: assignment.assignment for assignment in request.assignments
@@ -124,7 +122,6 @@ class Heartbeat:
         ]
 
     def respond(self, _call: AnyCall, response: protocol.HeartbeatResponse) -> Message:
-        """Return whether the generation is still current."""
         return wire.HeartbeatResponse(error_code=ERRORS[response.error].code)
 
 
@@ -132,7 +129,6 @@ class LeaveGroup:
     """LeaveGroup: for one member, or for several from version 3 on."""
 
     def ask(self, call: Call[wire.LeaveGroupRequest]) -> list[AnyMessage]:
-        """Remove the members."""
         request = call.message
         members = [(member.member_id, member.group_instance_id or "") for member in request.members]
         if call.header.api_version < SEVERAL_SINCE:
@@ -168,15 +164,12 @@ class DescribeGroups:
     """DescribeGroups."""
 
     def __init__(self, profile: Profile) -> None:
-        """Use the state names of ``profile``."""
         self.is_completing = profile.has("completing_rebalance_state")
 
     def ask(self, call: Call[admin.DescribeGroupsRequest]) -> list[AnyMessage]:
-        """Request the named groups."""
         return [protocol.DescribeGroupsRequest(call.message.groups)]
 
     def respond(self, call: AnyCall, response: protocol.DescribeGroupsResponse) -> Message:
-        """Return each group's description with its members."""
         tells_absence = call.header.api_version >= ABSENCE_SINCE
         groups = [
             admin.DescribedGroup(
@@ -212,13 +205,11 @@ class ListGroups:
     """ListGroups: the groups that the broker coordinates."""
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
-        """Request all groups."""
         return [protocol.DescribeGroupsRequest(None)]
 
     def respond(
         self, call: Call[admin.ListGroupsRequest], response: protocol.DescribeGroupsResponse
     ) -> Message:
-        """Return the groups in the requested states."""
         request = call.message
         states = {state.lower() for state in request.states_filter}
         types = {kind.lower() for kind in request.types_filter}
@@ -234,11 +225,9 @@ class DeleteGroups:
     """DeleteGroups."""
 
     def ask(self, call: Call[admin.DeleteGroupsRequest]) -> list[AnyMessage]:
-        """Delete all groups in one request."""
         return [protocol.DeleteGroupsRequest(call.message.groups_names)]
 
     def respond(self, _call: AnyCall, response: protocol.DeleteGroupsResponse) -> Message:
-        """Return the result for each group."""
         results = [
             admin.DeletableGroupResult(name, ERRORS[error].code)
             for name, error in response.errors.items()

@@ -30,7 +30,6 @@ class DescribeLogDirs:
         return [protocol.DescribeLogDirsRequest(named)]
 
     def respond(self, call: AnyCall, response: protocol.DescribeLogDirsResponse) -> Message:
-        """Return the logs by topic."""
         if response.error != NONE:
             return wire.DescribeLogDirsResponse(error_code=ERRORS[response.error].code)
         topics = by_topic(
@@ -45,14 +44,12 @@ class AlterReplicaLogDirs:
     """AlterReplicaLogDirs: to the directory in which the logs are, since there is no other."""
 
     def ask(self, call: Call[wire.AlterReplicaLogDirsRequest]) -> list[AnyMessage]:
-        """Request the moves to each directory."""
         return [
             protocol.AlterReplicaLogDirsRequest(_named(directory.topics), directory.path)
             for directory in call.message.dirs
         ]
 
     def respond(self, call: AnyCall, *responses: protocol.AlterReplicaLogDirsResponse) -> Message:
-        """Return the result for each partition."""
         topics: dict[str, list[wire.AlterReplicaLogDirPartitionResult]] = {}
         for response in responses:
             for topic, rows in by_topic(response.errors, _moved).items():

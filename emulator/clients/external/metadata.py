@@ -46,7 +46,6 @@ class Metadata:
     """Metadata: brokers, controller and topics (KIP-4 and later)."""
 
     def __init__(self, addresses: Addresses, racks: dict[int, str], known_ids: "TopicIds") -> None:
-        """Return ``addresses`` and ``racks``."""
         self.addresses = addresses
         self.racks = racks
         self.known_ids = known_ids
@@ -67,7 +66,6 @@ class Metadata:
     def respond(
         self, call: Call[wire.MetadataRequest], response: ClusterMetadataResponse
     ) -> Message:
-        """Return the metadata in the request's version."""
         self.known_ids.learn(response)
         topics = [self._topic(name, topic) for name, topic in response.topics.items()]
         topics += [
@@ -127,7 +125,6 @@ class TopicIds:
     """The topic names by topic id that external clients have been given."""
 
     def __init__(self, state: ExternalState) -> None:
-        """Keep the names in ``state``."""
         self.names = state.topic_names
         self._by_id: dict[bytes, str] = {}
         self._by_name: dict[str, bytes] = {}
@@ -170,12 +167,10 @@ class DescribeCluster:
     """DescribeCluster: like Metadata, without topics (KIP-700); with fenced brokers (KIP-1073)."""
 
     def __init__(self, addresses: Addresses, racks: dict[int, str]) -> None:
-        """Return ``addresses`` and ``racks``."""
         self.addresses = addresses
         self.racks = racks
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
-        """Request metadata without topics."""
         return [ClusterMetadataRequest([])]
 
     def respond(
@@ -199,7 +194,6 @@ class FindCoordinator:
     """FindCoordinator: of one group, or of several from version 4 on (KIP-699)."""
 
     def __init__(self, addresses: Addresses) -> None:
-        """Return ``addresses``."""
         self.addresses = addresses
 
     def ask(self, call: Call[finding.FindCoordinatorRequest]) -> list[AnyMessage]:

@@ -24,7 +24,6 @@ class DescribeQuorum:
     """DescribeQuorum: forwarded to the active controller (KIP-595, KIP-836)."""
 
     def __init__(self, clock: KernelState) -> None:
-        """Tell times by ``clock``."""
         self.clock = clock
 
     def ask(self, call: AnyCall) -> list[AnyMessage]:
@@ -41,7 +40,6 @@ class DescribeQuorum:
         ]
 
     def respond(self, call: AnyCall, *responses: protocol.DescribeQuorumResponse) -> Message:
-        """Return each member's progress."""
         if not responses:
             code = ERRORS["UNKNOWN_TOPIC_OR_PARTITION"].code
             topics = [

@@ -45,7 +45,6 @@ class Authenticator:
     """Authenticates the clients of listeners that ask for it."""
 
     def __init__(self, settings: Settings, kernel: Kernel) -> None:
-        """Know the users of ``settings``."""
         self.settings = settings
         self.kernel = kernel
 
@@ -184,7 +183,6 @@ class SaslHandshake:
     """SaslHandshake: choose a mechanism (KIP-43)."""
 
     def __init__(self, authenticator: Authenticator) -> None:
-        """Ask ``authenticator``."""
         self.authenticator = authenticator
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
@@ -202,7 +200,6 @@ class SaslAuthenticate:
     """SaslAuthenticate: a token of the mechanism (KIP-152)."""
 
     def __init__(self, authenticator: Authenticator) -> None:
-        """Ask ``authenticator``."""
         self.authenticator = authenticator
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:

@@ -137,7 +137,6 @@ class ScramCredentials:
     """SCRAM credentials of users (KIP-554)."""
 
     def __init__(self, settings: Settings) -> None:
-        """Keep them in ``settings``."""
         self.settings = settings
 
     def _of(self, user: str) -> list[wire.CredentialInfo]:
@@ -242,7 +241,6 @@ class Quotas:
     """Quotas of clients (KIP-546): kept and described."""
 
     def __init__(self, settings: Settings) -> None:
-        """Keep them in ``settings``."""
         self.settings = settings
 
     def alter(self, call: Call[wire.AlterClientQuotasRequest]) -> Message:

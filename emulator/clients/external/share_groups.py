@@ -33,7 +33,6 @@ class ShareGroupHeartbeat(GroupHeartbeat):
     response = wire.ShareGroupHeartbeatResponse
 
     def ask(self, call: Call[wire.ShareGroupHeartbeatRequest]) -> list[AnyMessage]:
-        """Send the heartbeat to the coordinator."""
         request = call.message
         return [
             protocol.ShareGroupHeartbeatRequest(
@@ -110,7 +109,6 @@ class ShareFetch:
     def __init__(
         self, context: ClientContext, encoded: EncodedRecords, known_ids: TopicIds
     ) -> None:
-        """Encode records with ``encoded``."""
         self.kernel = context.kernel
         self.encoded = encoded
         self.known_ids = known_ids
@@ -195,11 +193,9 @@ class ShareAcknowledge:
     """ShareAcknowledge: completed when what it changes is stored."""
 
     def __init__(self, known_ids: TopicIds) -> None:
-        """Look topics up in ``known_ids``."""
         self.known_ids = known_ids
 
     def ask(self, call: Call[wire.ShareAcknowledgeRequest]) -> list[AnyMessage]:
-        """Send the acknowledgements."""
         request = call.message
         return [
             protocol.ShareAcknowledgeRequest(
@@ -215,7 +211,6 @@ class ShareAcknowledge:
         ]
 
     def respond(self, _call: AnyCall, *responses: protocol.ShareAcknowledgeResponse) -> Message:
-        """Return each partition's error."""
         (response,) = responses
         topics: dict[bytes, list[wire.ShareAcknowledgedPartition]] = {}
         for tp, row in response.partitions.items():
@@ -243,7 +238,6 @@ class DescribeShareGroupOffsets:
     """DescribeShareGroupOffsets."""
 
     def __init__(self, known_ids: TopicIds) -> None:
-        """Look topics up in ``known_ids``."""
         self.known_ids = known_ids
 
     def ask(self, call: Call[wire.DescribeShareGroupOffsetsRequest]) -> list[AnyMessage]:
@@ -266,7 +260,6 @@ class DescribeShareGroupOffsets:
     def respond(
         self, _call: AnyCall, response: protocol.DescribeShareGroupOffsetsResponse
     ) -> Message:
-        """Return the offsets of each group."""
         return wire.DescribeShareGroupOffsetsResponse(
             groups=[
                 wire.DescribedShareOffsets(
@@ -302,11 +295,9 @@ class AlterShareGroupOffsets:
     """AlterShareGroupOffsets."""
 
     def __init__(self, known_ids: TopicIds) -> None:
-        """Look topics up in ``known_ids``."""
         self.known_ids = known_ids
 
     def ask(self, call: Call[wire.AlterShareGroupOffsetsRequest]) -> list[AnyMessage]:
-        """Request all offsets at once."""
         request = call.message
         offsets = {
             tp_of(topic.topic_name, row.partition_index): row.start_offset
@@ -316,7 +307,6 @@ class AlterShareGroupOffsets:
         return [protocol.AlterShareGroupOffsetsRequest(request.group_id, offsets)]
 
     def respond(self, _call: AnyCall, *responses: protocol.ShareGroupOffsetsResponse) -> Message:
-        """Return the outcome for each partition."""
         (response,) = responses
         topics: dict[str, list[wire.AlteredShareOffset]] = {}
         for tp, (error, text) in response.errors.items():
@@ -337,17 +327,14 @@ class DeleteShareGroupOffsets:
     """DeleteShareGroupOffsets."""
 
     def __init__(self, known_ids: TopicIds) -> None:
-        """Look topics up in ``known_ids``."""
         self.known_ids = known_ids
 
     def ask(self, call: Call[wire.DeleteShareGroupOffsetsRequest]) -> list[AnyMessage]:
-        """Request all topics at once."""
         request = call.message
         topics = [topic.topic_name for topic in request.topics]
         return [protocol.DeleteShareGroupOffsetsRequest(request.group_id, topics)]
 
     def respond(self, _call: AnyCall, *responses: protocol.ShareGroupOffsetsResponse) -> Message:
-        """Return the outcome for each topic."""
         (response,) = responses
         return wire.DeleteShareGroupOffsetsResponse(
             error_code=ERRORS[response.error].code,

@@ -25,11 +25,9 @@ class DescribeTransactions:
     """DescribeTransactions."""
 
     def __init__(self, kernel: Kernel) -> None:
-        """Tell times by the clock of ``kernel``."""
         self.kernel = kernel
 
     def ask(self, call: Call[wire.DescribeTransactionsRequest]) -> list[AnyMessage]:
-        """Request the named transactions."""
         return [protocol.DescribeTransactionsRequest(call.message.transactional_ids)]
 
     def respond(
@@ -37,7 +35,6 @@ class DescribeTransactions:
         call: Call[wire.DescribeTransactionsRequest],
         response: protocol.DescribeTransactionsResponse,
     ) -> Message:
-        """Return each transaction with its partitions."""
         return wire.DescribeTransactionsResponse(
             transaction_states=[
                 _described(name, response.transactions[name], self.kernel.state)
@@ -75,11 +72,9 @@ class ListTransactions:
     """ListTransactions: the transactional ids that the broker coordinates."""
 
     def __init__(self, kernel: Kernel) -> None:
-        """Compute durations by the clock of ``kernel``."""
         self.kernel = kernel
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
-        """Request all transactions."""
         return [protocol.DescribeTransactionsRequest(None)]
 
     def respond(
@@ -131,7 +126,6 @@ class DescribeProducers:
         call: Call[wire.DescribeProducersRequest],
         response: protocol.DescribeProducersResponse,
     ) -> Message:
-        """Return the producers of each partition."""
         unknown = frozenset(response.unknown_topics)
         topics = []
         for topic in call.message.topics:

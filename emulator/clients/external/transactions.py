@@ -75,7 +75,6 @@ class AddPartitionsToTxn:
     """AddPartitionsToTxn: of one transaction, or of several from version 4 on."""
 
     def ask(self, call: AnyCall) -> list[AnyMessage]:
-        """Add each transaction's partitions."""
         return [
             protocol.AddPartitionsToTxnRequest(
                 transaction.transactional_id,
@@ -108,7 +107,6 @@ class AddPartitionsToTxn:
         ]
 
     def respond(self, call: AnyCall, *responses: protocol.AddPartitionsToTxnResponse) -> Message:
-        """Return the result for each partition."""
         results = []
         for asked, response in zip(self._transactions(call), responses, strict=True):
             topics = [
@@ -159,7 +157,6 @@ class EndTxn:
     """EndTxn: completed once the commit or abort is decided."""
 
     def ask(self, call: Call[wire.EndTxnRequest]) -> list[AnyMessage]:
-        """Commit or abort the transaction."""
         request = call.message
         return [
             protocol.EndTxnRequest(
@@ -209,7 +206,6 @@ class TxnOffsetCommit:
         ]
 
     def respond(self, call: Call[wire.TxnOffsetCommitRequest], *responses: AnyMessage) -> Message:
-        """Return the result for each partition."""
         topics = [
             wire.TxnOffsetCommitResponseTopic(
                 topic.name,
@@ -228,7 +224,6 @@ class WriteTxnMarkers:
     """WriteTxnMarkers: an administrator aborts a hanging transaction (KIP-664)."""
 
     def ask(self, call: Call[wire.WriteTxnMarkersRequest]) -> list[AnyMessage]:
-        """Write each marker."""
         return [
             protocol.WriteTxnMarkersRequest(
                 marker.producer_id,
@@ -243,7 +238,6 @@ class WriteTxnMarkers:
     def respond(
         self, call: Call[wire.WriteTxnMarkersRequest], *responses: protocol.WriteTxnMarkersResponse
     ) -> Message:
-        """Return the result for each partition."""
         markers = []
         for asked, response in zip(call.message.markers, responses, strict=True):
             topics = [
