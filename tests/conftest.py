@@ -3,10 +3,12 @@
 There is one Spark session for all that need one: starting a JVM takes longer than most of them.
 """
 
+import gc
+import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from sessions.analysis.session import spark_session
+from sessions.garbage_collection import DRAWN_OBJECTS, OLDER_LOOKS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,6 +49,8 @@ NEED_PYSPARK = (
     ),
 )
 """Tests of modules that import PySpark."""
+ID_MAX = 200
+"""How long a parameter may be, in characters or bytes, to be part of its test's id as it is."""
 collect_ignore_glob = [] if find_spec("pyspark") else list(NEED_PYSPARK)
 
 settings.register_profile("tidegauge", settings(deadline=None))  # a loaded machine is no failure
@@ -62,6 +67,29 @@ def pytest_configure(config: pytest.Config) -> None:
         sys.pycache_prefix, sys.dont_write_bytecode = folder, False
         os.environ["PYTHONPYCACHEPREFIX"] = folder
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Never look for garbage in what lasts as long as the tests do: modules, and all tests.
+
+    To look through it again and again took a third of the processor's time.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(DRAWN_OBJECTS, OLDER_LOOKS, OLDER_LOOKS)
+        gc.enable()
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a long text by its digest: ids travel with every result of every worker."""
+    if not isinstance(val, str | bytes) or len(val) <= ID_MAX:
+        return None
+    data = val.encode(errors="surrogatepass") if isinstance(val, str) else val
+    return f"{argname}-{hashlib.sha256(data).hexdigest()[:8]}"
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook

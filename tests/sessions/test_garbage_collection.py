@@ -1,6 +1,7 @@
 """When the collector looks, and that it is back as it was."""
 
 import gc
+from collections.abc import Iterator
 
 import pytest
 
@@ -46,6 +47,15 @@ def test_it_looks_more_seldom_within_and_as_before_after() -> None:
     assert gc.get_threshold() == before
 
 
+@pytest.fixture
+def nothing_frozen() -> Iterator[None]:
+    """What the tests froze as they began is frozen again afterwards."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
+
+@pytest.mark.usefixtures("nothing_frozen")
 def test_while_lines_are_drawn_all_that_comes_is_looked_at_often() -> None:
     before = gc.get_threshold()
     try:
@@ -54,20 +64,20 @@ def test_while_lines_are_drawn_all_that_comes_is_looked_at_often() -> None:
         assert gc.get_threshold()[0] == DRAWN_OBJECTS < YOUNG_OBJECTS
         assert gc.get_freeze_count() > 0
     finally:
-        gc.unfreeze()
         gc.set_threshold(*before)
 
 
+@pytest.mark.usefixtures("nothing_frozen")
 def test_a_process_that_is_about_to_end_looks_at_nothing_any_more() -> None:
     try:
         collect_no_more()
         assert not gc.isenabled()
         assert gc.get_freeze_count() > 0
     finally:
-        gc.unfreeze()
         gc.enable()
 
 
+@pytest.mark.usefixtures("nothing_frozen")
 def test_a_process_of_its_own_collects_seldom_from_then_on() -> None:
     before = gc.get_threshold()
     try:
@@ -76,5 +86,4 @@ def test_a_process_of_its_own_collects_seldom_from_then_on() -> None:
         assert gc.get_threshold()[0] == YOUNG_OBJECTS
         assert gc.get_freeze_count() > 0
     finally:
-        gc.unfreeze()
         gc.set_threshold(*before)

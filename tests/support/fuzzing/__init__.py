@@ -58,12 +58,9 @@ def hold(target: Target, folder: Path, attempts: Iterable[str]) -> None:
     """
     gc.collect()
     gc.freeze()  # to look through what other tests left would count as time of an attempt
-    try:
-        with target(folder) as attack:
-            for attempt in attempts:
-                try:
-                    attack(chance_of(attempt))
-                except Exception as error:  # whatever it is: nothing may be raised
-                    raise FuzzError(f"{attempt}: {type(error).__name__}: {error}") from error
-    finally:
-        gc.unfreeze()
+    with target(folder) as attack:
+        for attempt in attempts:
+            try:
+                attack(chance_of(attempt))
+            except Exception as error:  # whatever it is: nothing may be raised
+                raise FuzzError(f"{attempt}: {type(error).__name__}: {error}") from error
