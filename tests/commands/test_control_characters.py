@@ -145,8 +145,9 @@ def test_json_has_them_as_escapes(session: Path, tmp_path: Path, shown: Shown) -
         json.loads(output)
 
 
-@pytest.mark.parametrize("mode", ["zk", "kraft"])
-@pytest.mark.parametrize("characters", [BELOW[:-1], ABOVE], ids=["C0", "C1"])
+@pytest.mark.parametrize(
+    ("characters", "mode"), [(BELOW[:-1], "zk"), (ABOVE, "kraft")], ids=["C0-zk", "C1-kraft"]
+)
 def test_no_statement_prints_them(characters: str, mode: str, tmp_path: Path, shown: Shown) -> None:
     script = tmp_path / "a.tide"
     cluster = f"cluster --brokers 2 --mode {mode} --seed 1"

@@ -73,6 +73,7 @@ def test_a_page_of_the_console_imports_nothing_from_here(hostile: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.usefixtures("hasty_java")
 def test_spark_and_its_workers_import_nothing_from_here(hostile: Path) -> None:
     (hostile / "s.tide").write_text(SCRIPT)
     arguments = ["campaign", "s.tide", "--set", "acks=1", "--seeds", "1..2", "--out", "dataset"]

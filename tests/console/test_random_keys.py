@@ -28,6 +28,7 @@ from sessions.text import clock
 from tests.console.clock import virtual_time
 from tests.console.driving import LARGE, SMALL, Console, PatientApp
 from tests.console.test_every_key import called
+from tests.support.releases import THOROUGH
 
 SCRIPT: Final = """cluster --brokers 3 --seed 7 --config zookeeper.session.timeout.ms=4000
 topic create orders --partitions 4 --replication-factor 3 --config min.insync.replicas=2
@@ -138,7 +139,7 @@ PRESSED = st.lists(
 )
 SIZES = st.sampled_from([LARGE, SMALL])
 FEW = settings(
-    max_examples=5,
+    max_examples=5 if THOROUGH else 2,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
