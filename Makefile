@@ -33,7 +33,7 @@ fast: setup ## the tests of the language, the emulator's rules and the formats: 
 
 # Twice the workers: clients and clusters mostly wait for each other.
 clients: setup $(KAFKA_LIBS) ## real client libraries and Kafka's own tools against emulated clusters, through every fault
-	KAFKA_LIBS=$(KAFKA_LIBS) $(PYTEST) tests/wire -m '' -n $$((2 * $(WORKERS)))
+	KAFKA_LIBS=$(KAFKA_LIBS) $(PYTEST) tests/wire -m clients -n $$((2 * $(WORKERS)))
 
 servers: setup ## analyses, campaigns and searches on Spark's own servers, which are killed, too
 	$(PYTEST) -n $(WORKERS) -m servers tests/sessions

@@ -10,6 +10,8 @@ pytest.importorskip("confluent_kafka")
 
 from docs.acknowledged_and_gone import run
 
+pytestmark = pytest.mark.clients
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ClusterServer]:

@@ -26,6 +26,8 @@ from confluent_kafka.admin import (  # noqa: E402
     ResourceType,
 )
 
+pytestmark = pytest.mark.clients
+
 SECONDS = 30
 ALICE = "CN=alice,OU=Billing,O=Acme\\, Inc."
 PEM = serialization.Encoding.PEM

@@ -31,6 +31,8 @@ START_S: Final = 120
 
 pytest.importorskip("confluent_kafka")
 
+pytestmark = pytest.mark.clients
+
 
 class Follower(Protocol):
     """A member of a group: its partitions, and what it has read and committed."""

@@ -16,6 +16,8 @@ pytest.importorskip("confluent_kafka")
 
 from tests.wire.same_responses import Asking
 
+pytestmark = pytest.mark.clients
+
 RESPONSES: Final = Path(__file__).parent / "responses"
 RELEASES: Final = sorted(path.stem for path in RESPONSES.glob("*.json"))
 

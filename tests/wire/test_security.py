@@ -13,6 +13,8 @@ confluent_kafka = pytest.importorskip("confluent_kafka")
 kafka = pytest.importorskip("kafka")
 from kafka.errors import KafkaError, SaslAuthenticationFailedError  # noqa: E402
 
+pytestmark = pytest.mark.clients
+
 SECONDS = 30
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 

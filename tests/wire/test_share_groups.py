@@ -35,9 +35,12 @@ START_S: Final = 120
 LIMIT: Final = 5
 """group.share.delivery.count.limit."""
 
-pytestmark = pytest.mark.skipif(
-    LIBS is None or shutil.which("java") is None, reason="KAFKA_LIBS names no jars of Kafka"
-)
+pytestmark = [
+    pytest.mark.clients,
+    pytest.mark.skipif(
+        LIBS is None or shutil.which("java") is None, reason="KAFKA_LIBS names no jars of Kafka"
+    ),
+]
 
 
 class Delivered(NamedTuple):
