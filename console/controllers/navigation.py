@@ -73,7 +73,7 @@ class Navigation:
 
     def action_go_znodes(self) -> None:
         """Screen 4: ZooKeeper's tree, or in KRaft that of the metadata log."""
-        self.go("znodes" if self.stage.metadata is None else "metadata")
+        self.go("metadata" if self.stage.is_kraft else "znodes")
 
     def action_go_events(self) -> None:
         """Screen 5."""

@@ -39,7 +39,7 @@ class ActionProvider(Provider):
     def kraft(self) -> bool:
         """Whether the cluster on the screen has no ZooKeeper."""
         screen = self.screen
-        return isinstance(screen, ConsoleScreen) and screen.stage.metadata is not None
+        return isinstance(screen, ConsoleScreen) and screen.stage.is_kraft
 
     async def discover(self) -> Hits:
         """All of them, before anything is typed."""

@@ -1,6 +1,7 @@
 """What all screens of one console share: source, pacer, index, and how things are drawn."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ from console.model.reader import EventReader
 from console.model.timeline import Timeline
 from console.model.why import Explainer
 from console.styles.glyphs import UNICODE, Glyphs
+from sessions.format.allowance import StillReadingError
 from sessions.garbage_collection import collect_while_drawing
 from sessions.model.cluster_view import ClusterView
 from sessions.model.metadata_image import Metadata, MetadataReader
@@ -136,9 +138,22 @@ class Stage:
         return self.source.view
 
     @property
+    def is_kraft(self) -> bool:
+        """Whether controllers keep the metadata, and not ZooKeeper."""
+        return self.view.state.quorum is not None
+
+    @property
     def metadata(self) -> Metadata | None:
-        """KRaft's metadata at the time cursor; None where ZooKeeper keeps it."""
-        return self._metadata.at(self.view.state)
+        """KRaft's metadata at the time cursor; None where ZooKeeper keeps it.
+
+        Of a long recording it is read between keys, and is None until it has been.
+        """
+        state = self.view.state
+        if self._metadata.has(state):
+            return self._metadata.at(state)
+        with suppress(StillReadingError), self.reader.hurrying():
+            return self._metadata.at(state)
+        return None
 
     def elr(self, partition: PartitionState) -> list[int]:
         """A partition's eligible leader replicas; empty before KIP-966 and with ZooKeeper."""

@@ -17,7 +17,7 @@ from console.render.state_words import STATE_WORDS, glyph_of
 from console.render.tapes import tape_order
 from console.render.why_sentence import sentence
 from sessions.format.allowance import StillReadingError
-from sessions.model.metadata_image import RECOVERY_WORDS, Metadata
+from sessions.model.metadata_image import RECOVERY_WORDS
 from sessions.model.states import UNKNOWN, PartitionState, ReplicaState
 from sessions.model.truths import truths
 from sessions.model.waiting import Wait, wait_for, wait_of
@@ -41,8 +41,7 @@ def partition_lines(stage: Stage, partition: PartitionState, width: int) -> list
     """The whole inspector for one partition."""
     told = [heading(stage, partition, width), replica_table(stage, partition, width)]
     if stage.view.state.is_observed:  # what brokers know themselves is told to nobody
-        recorded = [] if stage.metadata is None else _metadata(stage.metadata, partition)
-        sections = [*told, recorded, why(stage, partition, width)]
+        sections = [*told, _metadata(stage, partition), why(stage, partition, width)]
     else:
         sections = [
             *told,
@@ -149,7 +148,7 @@ def _written(stage: Stage, partition: PartitionState) -> Line:
     """The other epoch that was written with the state: the controller's, in KRaft its own."""
     if partition.zk_version == UNKNOWN:
         return ()
-    if stage.metadata is None:
+    if not stage.is_kraft:
         return line(Span("  controller epoch ", "muted"), plain(partition.controller_epoch))
     return line(Span("  partition epoch ", "muted"), plain(partition.zk_version))
 
@@ -299,8 +298,8 @@ def epoch_caches(partition: PartitionState) -> list[Line]:
 
 def znode(stage: Stage, partition: PartitionState) -> list[Line]:
     """The ``state`` znode: its version and data; in KRaft what the log says."""
-    if stage.metadata is not None:
-        return _metadata(stage.metadata, partition)
+    if stage.is_kraft:
+        return _metadata(stage, partition)
     node = stage.view.state.znodes.get(state_path(partition))
     title = Span("ZNODE", "title")
     if node is None:
@@ -314,9 +313,11 @@ def znode(stage: Stage, partition: PartitionState) -> list[Line]:
     return [head, line(*spans, f" isr {brackets(partition.isr)}")]
 
 
-def _metadata(metadata: Metadata, partition: PartitionState) -> list[Line]:
+def _metadata(stage: Stage, partition: PartitionState) -> list[Line]:
+    title, metadata = Span("METADATA", "title"), stage.metadata
+    if metadata is None:
+        return [line(title, Span(" reading..", "muted"))] if stage.is_kraft else []
     node = metadata.nodes.get(f"/topics/{partition.topic}/{partition.partition}")
-    title = Span("METADATA", "title")
     if node is None and not metadata.taken:
         return []
     if node is None:
@@ -335,7 +336,7 @@ def disagreements(stage: Stage, partition: PartitionState, width: int) -> list[L
     """Return the views that differ from the znode, broken to a width; nothing if all agree."""
     rows: list[Line] = []
     others = truths(stage.view, partition)
-    words = TRUTH_WORDS if stage.metadata is None else KRAFT_WORDS
+    words = KRAFT_WORDS if stage.is_kraft else TRUTH_WORDS
     for truth in others:
         if truth.disagrees:
             views = [

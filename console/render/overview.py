@@ -154,7 +154,8 @@ def observed_lines(stage: Stage, width: int) -> list[Line]:
 
 def _is_recorded(stage: Stage) -> bool:
     """Whether this is the history that a metadata log tells."""
-    return stage.metadata is not None and bool(stage.metadata.taken)
+    quorum = stage.view.state.quorum
+    return quorum is not None and bool(quorum.log)
 
 
 def audit_lines(stage: Stage) -> list[Line]:

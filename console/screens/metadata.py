@@ -79,7 +79,9 @@ class MetadataScreen(TreeScreen[MetadataNode]):
         log.entitle(f"history of {node.path}", [self.log_view.status()])
 
     def _why_empty(self) -> tuple[str, str]:
-        if self.stage.metadata is None:
+        if self.stage.is_kraft and self.stage.metadata is None:
+            return "reading..", "The metadata log is very long."
+        if not self.stage.is_kraft:
             return "There is no metadata log at this time.", ". steps to the next event"
         return "No path matches.", "esc clears the filter"
 

@@ -153,7 +153,7 @@ def choose_sort(screen: ConsoleScreen, table: VirtualTable[Any]) -> None:
 def help_lines(stage: Stage, context: str) -> list[Line]:
     """A screen's keys under their headings, what the state words mean, and what the HW is."""
     rows: list[Line] = []
-    kraft = stage.metadata is not None
+    kraft = stage.is_kraft
     for heading, actions in headings(available(context)).items():
         rows.append(line(Span(heading.upper(), "title")))
         for action in actions:

@@ -227,7 +227,9 @@ class Chunks:
 
         Raises:
             SessionError: they cannot be read, or are not ``count`` records.
+            StillReadingError: no more may be read now.
         """
+        self._spend(count)
         records: list[CommittedRecord] = []
         chunks = self._refreshed().chunks
         for place in chunks[bisect_left(chunks, first, key=_LAST_SEQ) :]:

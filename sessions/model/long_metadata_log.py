@@ -27,7 +27,7 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
         """Hold these records."""
         self.pieces: list[Piece] = []
         self._stored = 0
-        self._newer = _PackedRecords(records)
+        self._newer = PackedRecords(records)
         self._read: ReadRecords = _nowhere
         self._place, self._records = -1, list[CommittedRecord]()
 
@@ -90,6 +90,25 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
                 yield from self._piece(place)
         yield from self._newer
 
+    def pieces_from(self, index: int) -> Iterator[Sequence[CommittedRecord]]:
+        """Yield the records from ``index`` on, each stored piece when it is asked for."""
+        place = bisect_right(self.pieces, index, key=_records_up_to)
+        while index < self._stored:
+            begin = self.pieces[place - 1][1] if place else 0
+            yield self._piece(place)[index - begin :]
+            index, place = self.pieces[place][1], place + 1
+        yield self._newer[index - self._stored :]
+
+    def is_in_memory(self, index: int) -> bool:
+        """Whether no record from ``index`` on is only in the recording."""
+        return index >= self._stored
+
+    def continues(self, other: object) -> bool:
+        """Whether both are known to be of one recording, without reading it."""
+        if not isinstance(other, LongMetadataLog) or not (self._stored and other._stored):
+            return False
+        return self._read == other._read
+
     def _piece(self, place: int) -> Sequence[CommittedRecord]:
         before, count = self.pieces[place - 1] if place else (0, 0)
         last, total = self.pieces[place]
@@ -114,7 +133,7 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
         raise TypeError("a metadata log only grows")
 
 
-class _PackedRecords(PackedList[CommittedRecord], kind=CommittedRecord):
+class PackedRecords(PackedList[CommittedRecord], kind=CommittedRecord):
     """Records in memory."""
 
 

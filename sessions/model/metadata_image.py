@@ -6,9 +6,12 @@ viewed. Since the log only grows, an earlier time just uses fewer of its records
 """
 
 import json
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, MutableSequence, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Any, Final
 
 from msgspec import Struct, field
@@ -16,6 +19,7 @@ from msgspec import Struct, field
 from emulator.metadata_log.changes import TopicImage
 from emulator.metadata_log.image import MetadataImage
 from sessions.decoding import decode_object
+from sessions.model.long_metadata_log import LongMetadataLog, PackedRecords
 from sessions.model.metadata_log import (
     OF_PARTITIONS,
     abouts,
@@ -40,6 +44,8 @@ PARTITION_FIELDS: Final = {
     "last_known_elr": "lastKnownElr",
 }
 """Names of a partition's fields in its records, where the image uses shorter ones."""
+KEPT_MAX: Final = 256
+"""Of how many partitions the records are kept decoded."""
 ELIGIBLE: Final = '"eligibleLeaderReplicas"'
 """What the data of a record contains if it sets the eligible leader replicas."""
 BROKER_FIELDS: Final = {"in_controlled_shutdown": "inControlledShutdown"}
@@ -76,19 +82,25 @@ class _TopicRecords:
     """Positions in the log of the records about the partitions of one topic."""
 
     def __init__(self) -> None:
-        self.positions: list[int] = []
-        self.numbers: list[int] = []
+        self.eligible: set[int] = set()
+        self._positions: list[int] = []
+        self._numbers: list[int] = []
         self._first: dict[int, int] = {}
-        self._later: dict[int, list[int]] = {}
+        self._later: dict[int, array[int]] = {}
         self._created: list[int] = []
         self._names: dict[str, None] = {}
-        self._sorted = 0
 
-    def about(self, number: int, taken: int) -> list[int]:
-        """Return those about a partition among the first ``taken`` records of the log."""
+    def add(self, number: int, position: int) -> None:
+        """Note the next record about a partition."""
+        self._numbers.append(number)
+        self._positions.append(position)
+
+    def about(self, number: int) -> Iterator[int]:
+        """Return those about a partition."""
         self._sort()
-        first = self._first.get(number, taken)
-        return [at for at in (first, *self._later.get(number, ())) if at < taken]
+        if number in self._first:
+            yield self._first[number]
+            yield from self._later.get(number, ())
 
     def names(self, taken: int) -> dict[str, None]:
         """Return the numbers of the partitions created by ``taken`` records; do not modify."""
@@ -100,46 +112,79 @@ class _TopicRecords:
 
     def _sort(self) -> None:
         """Group the records added since the last lookup by partition."""
-        first, since = self._first, self._sorted
-        if since == len(self.positions):
+        first = self._first
+        if not self._positions:
             return
-        for number, position in zip(self.numbers[since:], self.positions[since:], strict=True):
+        for number, position in zip(self._numbers, self._positions, strict=True):
             if number in first:
-                self._later.setdefault(number, []).append(position)
+                self._later.setdefault(number, array("q")).append(position)
             else:
                 first[number] = position
         self._created = list(first.values())
-        self._sorted = len(self.positions)
+        self._positions, self._numbers = [], []
 
 
 class MetadataLog:
-    """The committed log as far as it has been scanned, and the subject of each record."""
+    """The committed log as far as it has been scanned, and the subject of each record.
+
+    Of a very long one, records are kept encoded.
+    """
 
     def __init__(self) -> None:
-        self.records: list[CommittedRecord] = []
+        self.records: MutableSequence[CommittedRecord] = []
         self.rare: list[int] = []
         self.topics: dict[str, _TopicRecords] = {}
+        self._about: OrderedDict[tuple[str, int], list[tuple[int, CommittedRecord]]] = OrderedDict()
+        self._followed: Sequence[CommittedRecord] = ()
+
+    def follow(self, log: Sequence[CommittedRecord]) -> None:
+        """Scan what ``log`` has beyond this one, which it continues.
+
+        Raises:
+            StillReadingError: no more may be read now; what was scanned counts.
+        """
+        count, self._followed = len(self.records), log
+        if not isinstance(log, LongMetadataLog):
+            self.read(log[count:])
+        elif count < len(log):
+            if isinstance(self.records, list):
+                self.records = PackedRecords(self.records)
+            for piece in log.pieces_from(count):
+                self.read(piece)
 
     def read(self, records: Sequence[CommittedRecord]) -> "MetadataLog":
         """Scan more records for their subjects; return itself."""
         first, topics = len(self.records), self.topics
-        self.records += records
+        self.records.extend(records)
         kinds = [record.kind for record in records]
         self.rare += [first + at for at, kind in enumerate(kinds) if kind not in OF_PARTITIONS]
-        positions = [first + at for at, kind in enumerate(kinds) if kind in OF_PARTITIONS]
-        others = [self.records[position].data for position in positions]
+        places = [at for at, kind in enumerate(kinds) if kind in OF_PARTITIONS]
+        others = [records[at].data for at in places]
         # Decoded in one call, which takes a tenth of the time of one for each record.
-        for position, about in zip(positions, abouts(others), strict=True):
-            topic = about.topicId
-            of_topic = topics.get(topic)
+        for at, about, data in zip(places, abouts(others), others, strict=True):
+            of_topic = topics.get(about.topicId)
             if of_topic is None:
-                of_topic = topics[topic] = _TopicRecords()
-            of_topic.positions.append(position)
-            of_topic.numbers.append(about.partitionId)
+                of_topic = topics[about.topicId] = _TopicRecords()
+            of_topic.add(about.partitionId, first + at)
+            if ELIGIBLE in data:
+                of_topic.eligible.add(about.partitionId)
         return self
+
+    def about(self, topic_id: str, number: int) -> list[tuple[int, CommittedRecord]]:
+        """Return the records about a partition, each with its position; do not modify."""
+        topic, key = self.topics.get(topic_id), (topic_id, number)
+        known = self._about.pop(key, [])
+        if topic is not None:
+            later = islice(topic.about(number), len(known), None)
+            known = self._about[key] = known + [(at, self.records[at]) for at in later]
+        if len(self._about) > KEPT_MAX:
+            self._about.popitem(last=False)
+        return known
 
     def holds(self, log: Sequence[CommittedRecord]) -> bool:
         """Return whether ``log`` is a prefix of this one, or continues it."""
+        if isinstance(log, LongMetadataLog) and log.continues(self._followed):
+            return True
         shared = min(len(log), len(self.records))
         return not shared or log[shared - 1] == self.records[shared - 1]
 
@@ -187,8 +232,8 @@ class Metadata:
 
         Most partitions never had any, so their records are not decoded.
         """
-        about = self._about(partition.topic, str(partition.partition))
-        if not any(ELIGIBLE in self.log.records[at].data for at in about):
+        known = self.log.topics.get(self.image.topic_ids.get(partition.topic, ""))
+        if known is None or partition.partition not in known.eligible:
             return []
         elr: list[int] = self.partition(partition).get("elr", [])
         return elr
@@ -273,21 +318,16 @@ class Metadata:
             made = self._partitions[path] = self._made(path, topic, number)
             return made
 
-    def _about(self, topic: str, number: str) -> list[int]:
-        """The positions in the log of the records about a partition; none if it does not exist."""
-        known = self.log.topics.get(self.image.topic_ids.get(topic, ""))
-        if known is None or not number.isdecimal():
-            return []
-        return known.about(int(number), self.taken)
-
     def _made(self, path: str, topic: str, number: str) -> MetadataNode | None:
-        about = self._about(topic, number)
+        topic_id = self.image.topic_ids.get(topic)
+        if topic_id is None or not number.isdecimal():
+            return None
+        about = [each for each in self.log.about(topic_id, int(number)) if each[0] < self.taken]
         if not about:
             return None
-        topic_id = self.image.topic_ids[topic]
         cleared = [*self._cleared.get("", ()), *self._cleared.get(topic, ())]
-        after = [at for at in cleared if at > about[0]]
-        records = [self.log.records[at] for at in sorted((*about, *after))]
+        after = [(at, self.log.records[at]) for at in cleared if at > about[0][0]]
+        records = [record for _, record in sorted((*about, *after), key=itemgetter(0))]
         alone = MetadataImage(
             topics={topic_id: TopicImage(topic, topic_id)}, topic_ids={topic: topic_id}
         )
@@ -348,16 +388,24 @@ class MetadataReader:
         self._log = MetadataLog()
         self._metadata = Metadata(self._log, 0)
 
+    def has(self, state: ViewState) -> bool:
+        """Whether :meth:`at` has not to read a recording for it."""
+        log = () if state.quorum is None else state.quorum.log
+        return not isinstance(log, LongMetadataLog) or log.is_in_memory(len(self._log.records))
+
     def at(self, state: ViewState) -> Metadata | None:
-        """Return the metadata committed in ``state``; None if the cluster uses ZooKeeper."""
+        """Return the metadata committed in ``state``; None if the cluster uses ZooKeeper.
+
+        Raises:
+            StillReadingError: more of a long recording has to be read than may be now.
+        """
         if state.quorum is None:
             return None
         log = state.quorum.log
         if not self._log.holds(log):
             self._log = MetadataLog()
             self._metadata = Metadata(self._log, 0)
-        if len(log) > len(self._log.records):
-            self._log.read(log[len(self._log.records) :])
+        self._log.follow(log)
         if self._metadata.taken != len(log):
             self._metadata.go_to(len(log))
         return self._metadata

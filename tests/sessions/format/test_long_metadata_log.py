@@ -1,5 +1,6 @@
 """The metadata log of a real cluster has millions of records: they are in events alone."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from emulator import events
 from emulator.events import Event
 from emulator.inputs.statements import CreateCluster
 from sessions.format import keyframes
+from sessions.format.allowance import Allowance, StillReadingError
 from sessions.format.chunks import Chunks
 from sessions.format.codec import BlockError
 from sessions.format.errors import SessionDamagedError
@@ -16,6 +18,7 @@ from sessions.format.metadata import Origin
 from sessions.model.cluster_view import ClusterView
 from sessions.model.handlers import quorum
 from sessions.model.long_metadata_log import LongMetadataLog
+from sessions.model.metadata_image import MetadataReader
 from sessions.playback.replay import Replay
 from sessions.playback.trim import trim
 from sessions.recording import keyframe_taker, recorder
@@ -168,3 +171,44 @@ def test_pieces_that_no_recording_has_are_refused(tmp_path: Path) -> None:
             frame.pieces = pieces
             with pytest.raises(BlockError):
                 keyframes.decode(keyframes.encode(frame))
+
+
+def changes(path: Path, count: int) -> Path:
+    """A session of a topic whose partitions change in turn."""
+    origin = Origin("s", "s", "4.1", 1, CreateCluster(version="4.1", mode="kraft"))
+    with Recorder(path, origin) as record:
+        for seq in range(1, count + 1):
+            kind, data = "Topic", '{"name":"t","topicId":"t"}'
+            if seq > 1:
+                number = seq % 3
+                kind = "Partition" if seq <= 4 else "PartitionChange"
+                data = f'{{"partitionId":{number},"topicId":"t","isr":[{seq}],"leader":{seq}'
+                data += ',"replicas":[1,2]}' if seq <= 4 else "}"
+            place = seq, seq, 0, seq, 1, seq
+            record(events.MetadataRecordCommitted(*place, kind, 0, data))
+    return path
+
+
+@pytest.mark.usefixtures("short")
+def test_the_metadata_is_read_a_piece_at_a_time(tmp_path: Path) -> None:
+    with SessionFile(changes(tmp_path / "s.tide.db", 6_000)) as session:
+        chunks = Chunks(session)
+        replay = Replay(chunks)
+        replay.seek_seq(5_999)
+        reader, tries = MetadataReader(), 0
+        while not reader.has(replay.view.state):
+            tries += 1
+            with suppress(StillReadingError), chunks.reading_at_most(Allowance(150)):
+                reader.at(replay.view.state)
+        assert tries > 10
+        for seq in (5_999, 700, 2_400, 5):
+            replay.seek_seq(seq)
+            assert reader.has(replay.view.state)
+            metadata = reader.at(replay.view.state)
+            assert metadata is not None
+            assert metadata.taken == seq
+            for number in range(3):
+                last = max(at for at in range(2, seq + 1) if at % 3 == number)
+                node = metadata.nodes[f"/topics/t/{number}"]
+                assert (node.changed, node.value["isr"]) == (last, [last])
+                assert node.records == sum(at % 3 == number for at in range(2, seq + 1))
