@@ -97,7 +97,7 @@ def postmortem(
     """
     write = None if report is None else _writer(Path(report))
     settings = _settings(changes or [])
-    incident = _examined(paths, _zone(zone), record, check, place_at(at))
+    incident = _examined(paths, _zone(zone), record, check, place_at(at), runs_again=bool(settings))
     comparisons = _without_and_with(paths, incident, settings)
     for note in incident.notes:
         streams.narrate(f"note: {note}")
@@ -206,6 +206,8 @@ def _examined(
     record: str | None,
     check: bool | None,
     until: "Place | None",
+    *,
+    runs_again: bool,
 ) -> "Incident":
     from emulator.quorum_controller.explanation.trace import Explainer
     from sessions.own_cluster.reading import SourceError
@@ -229,6 +231,8 @@ def _examined(
             )
         only_lines = text_history.read_sources(paths, zone)
         if only_lines is not None:
+            if runs_again:
+                raise SourceError(f"--what-if: {text_history.NO_IMAGE}")
             if record is None:
                 return text_history.examine(only_lines, until=until, progress=tell)
             return text_history.record(only_lines, Path(record), paths, until=until, progress=tell)

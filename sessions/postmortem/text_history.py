@@ -63,6 +63,12 @@ MISSING: Final = (
     "logs are missing"
 )
 
+NO_IMAGE: Final = (
+    "text logs do not always say which replicas a partition has and how its topic is configured; "
+    "add the folder version-2 of a ZooKeeper server, or __cluster_metadata-0 of a controller"
+)
+"""Why no cluster can be started in the state before an incident."""
+
 
 class Told(Struct, frozen=True):
     """What a line says of a partition; None: it does not say.

@@ -125,6 +125,14 @@ def test_wrong_words_are_named(
     assert sentence in capsys.readouterr().err
 
 
+def test_text_logs_alone_are_not_run_again(capsys: pytest.CaptureFixture[str]) -> None:
+    logs = str(Path(RECORDED).parent / "text_logs" / "2.8.2")
+    assert run_program(["postmortem", logs, "--what-if", "min.insync.replicas=2"]) == 3
+    said = capsys.readouterr().err
+    assert said.startswith("--what-if: text logs do not always say which replicas")
+    assert said.count("\n") == 1
+
+
 def test_a_long_history_is_written_beside(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
