@@ -24,6 +24,7 @@ ATTEMPTS = {
     "control": [f"0/{number}" for number in range(935)],
     "wire": [*(f"0/{number}" for number in range(400)), "a/244", "a/342", "a/1840", "71/12746"],
     "long_requests": [*(f"0/{number}" for number in range(15)), "0/42"],
+    "histories": [f"0/{number}" for number in range(60)],
     "scripts": [*(f"0/{number}" for number in range(20)), "0/203"],
 }
 

@@ -222,8 +222,8 @@ CHANGES: Final[tuple[Callable[[Random, Path], None], ...]] = (
 # ---- who reads it
 
 
-def call(*arguments: object) -> None:
-    """Call the program, which says what it has to say without a traceback.
+def call(*arguments: object) -> tuple[int, str]:
+    """Call the program; return its exit status and what it said, which is no traceback.
 
     Raises:
         FuzzError: it did not.
@@ -233,6 +233,7 @@ def call(*arguments: object) -> None:
         status = run_program([str(each) for each in arguments])
     if status == INTERNAL or "Traceback" in error.getvalue():
         raise FuzzError(f"{arguments[:3]}: {error.getvalue()[-500:]}")
+    return status, error.getvalue()
 
 
 def _show(path: Path, other: Path) -> None:
