@@ -1,6 +1,7 @@
-"""The memory that this process takes, and how much it may take."""
+"""How much more memory this process may take."""
 
 import os
+from contextlib import suppress
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -18,22 +19,37 @@ CGROUP: Final = Path("/sys/fs/cgroup/memory.max")
 STATM: Final = Path("/proc/self/statm")
 
 
-def memory_in_use() -> int:
-    """Return the memory that this process occupies now, in bytes; 0 where Linux's files are not."""
+def memory_left() -> float:
+    """Return how many more bytes this process may take; negative if it has taken too many.
+
+    It may take four fifths of the machine's memory, of that of its control group, and of the
+    address space that the system gives it (``ulimit -v``). Infinite without Linux's files.
+    """
     try:
-        return int(STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        pages = STATM.read_bytes().split()
+        mapped, resident = (int(count) * os.sysconf("SC_PAGE_SIZE") for count in pages[:2])
     except OSError:
-        return 0
+        return inf
+    return min(memory_limit() - resident, _address_space_limit() - mapped)
 
 
 @cache
 def memory_limit() -> float:
-    """Return how many bytes a process may take: of the machine's memory, or its control group's."""
+    """Return how many bytes a process may occupy, as in :func:`memory_left`."""
     try:
         total = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
         return MEMORY_SHARE * min(total, _group_limit())
     except (OSError, ValueError):
         return inf
+
+
+def _address_space_limit() -> float:
+    with suppress(ImportError):  # Windows has none
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+
+        soft, _ = getrlimit(RLIMIT_AS)
+        return inf if soft == RLIM_INFINITY else MEMORY_SHARE * soft
+    return inf
 
 
 def _group_limit() -> float:
@@ -56,5 +72,5 @@ class MemoryWatch:
         self._bytes += max(byte_count, INPUT_BYTES_MIN)
         if self._bytes >= LOOK_BYTES or not self._has_room:
             self._bytes = 0
-            self._has_room = memory_in_use() + INPUT_FACTOR * byte_count <= memory_limit()
+            self._has_room = INPUT_FACTOR * byte_count <= memory_left()
         return self._has_room

@@ -17,7 +17,7 @@ from time import monotonic
 from types import FrameType
 from typing import Final
 
-from sessions.memory import memory_in_use, memory_limit
+from sessions.memory import memory_left
 
 GRACE_SECONDS: Final = 0.6
 """How long a run has to end by itself, so that its result can be shown."""
@@ -90,6 +90,6 @@ def soon() -> None:
 
 def _look(_number: int, _frame: FrameType | None) -> None:
     is_over = monotonic() >= _state.deadline
-    if is_over or memory_in_use() > memory_limit():
+    if is_over or memory_left() < 0:
         signal.setitimer(signal.ITIMER_REAL, 0)  # what is cleaned up now may take its time
         raise CutOff(_state.cause if is_over else Cause.MEMORY)

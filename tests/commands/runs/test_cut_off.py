@@ -82,7 +82,7 @@ def test_a_step_without_end_ends_after_ctrl_c() -> None:
 
 
 def test_a_step_that_takes_too_much_memory_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cut_off, "memory_limit", lambda: 1)
+    monkeypatch.setattr(cut_off, "memory_left", lambda: -1)
     with pytest.raises(CutOff) as ended, cutting_off():
         without_end()
     assert ended.value.cause is Cause.MEMORY
