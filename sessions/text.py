@@ -6,6 +6,7 @@ nothing that somebody wrote can move the terminal's cursor. Markup is never inte
 lines are built from spans and not from markup.
 """
 
+import json
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -48,9 +49,14 @@ def without_controls(text: str) -> str:
 def json_line(value: object) -> str:
     r"""A value as one line of JSON, with control characters as JSON's escapes (``\u009b``).
 
-    JSON itself has to escape only those below U+0020.
+    JSON itself has to escape only those below U+0020. Surrogates stand for the bytes of a file's
+    name that are no UTF-8.
     """
-    text = msgspec.json.encode(value).decode()
+    try:
+        text = msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:
+        plain_value = msgspec.to_builtins(value, str_keys=True)
+        text = json.dumps(plain_value, ensure_ascii=False, separators=(",", ":"))
     return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 

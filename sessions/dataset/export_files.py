@@ -29,6 +29,7 @@ from sessions.dataset.tables import SESSIONS, TABLES
 from sessions.format.errors import SessionDamagedError, SessionIncompleteError
 from sessions.format.file import SessionFile
 from sessions.format.schema import SUFFIX
+from sessions.text import clean
 
 IDENTITY: Final = ("version", "seed", "events", "last_seq", "state_hash")
 """The columns of ``sessions`` that distinguish two sessions of the same name."""
@@ -149,7 +150,7 @@ def facts_of(session: SessionFile) -> SessionFacts:
         end_us=None if outcome is None else outcome.time_us,
         complete=session.complete,
         damaged_at=session.damaged_at,
-        path=str(session.path.absolute()),
+        path=clean(str(session.path.absolute())),
     )
 
 

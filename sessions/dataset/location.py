@@ -28,8 +28,8 @@ ARROW_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
 GCS_RETRY_S: Final = 20
 """How long Google's client retries a request; its own limit of some minutes looks like a hang."""
 GLOB: Final = re.compile(r"[][{}*?\\]")
-
-
+SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+"""Stands for a byte that is no UTF-8."""
 NOT_IN_NAMES: Final = re.compile(r"[/\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -48,9 +48,12 @@ class Location:
         """Take a path, or a URI such as ``s3a://bucket/dataset`` or ``file:///data``.
 
         Raises:
-            LocationError: the URI has no host or path, or an unknown scheme.
+            LocationError: the URI has no host or path, or an unknown scheme; the name is no UTF-8,
+                as neither Arrow nor Spark can have it.
         """
         self._text = str(text)
+        if SURROGATE.search(self._text):
+            raise LocationError(f"{self._text} has bytes that are no UTF-8; choose another name")
         self._top: Location = below._top if below is not None else self
         self.path: Path | None = None
         if isinstance(text, Location):

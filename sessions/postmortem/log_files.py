@@ -102,7 +102,7 @@ class LogCopy:
         Raises:
             FormatError: they are no metadata log, or begin in its middle.
         """
-        self.name = name
+        self.name = clean(name)
         self.node = node
         self.notes: list[str] = []
         self._segments = _in_order(files)

@@ -16,6 +16,7 @@ from sessions.postmortem.incident import Incident, Progress, Rules, begin_of, ex
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.text_logs.merging import TextLogs
 from sessions.recording.recorder import Recorder
+from sessions.text import clean
 
 PROGRAM: Final = "tidegauge postmortem"
 
@@ -85,13 +86,13 @@ def write_session(
     """
     zero_us = midnight_before(begin_us)
     origin = Origin(
-        name=path.name.removesuffix(SUFFIX),
+        name=clean(path.name.removesuffix(SUFFIX)),
         program=PROGRAM,
         version=cluster.version,
         seed=NO_SEED,
         cluster=cluster,
         began=date_of(begin_us).isoformat(timespec="seconds"),
-        sources=list(sources),
+        sources=[clean(source) for source in sources],
         wall_clock_us=zero_us,
     )
     with Recorder(path, origin) as recorder:

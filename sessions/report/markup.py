@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
+from sessions.text import without_controls
+
 Element = ElementTree.Element
 Content = str | Element | None
 """What an element contains; None: nothing."""
@@ -31,9 +33,9 @@ def extend(parent: Element, content: Iterable[Content]) -> None:
 
 
 def document(root: Element) -> str:
-    """A whole page."""
+    """A whole page; control characters and surrogates, which HTML cannot have, are escaped."""
     body = ElementTree.tostring(root, encoding="unicode", method="html", short_empty_elements=False)
-    return f"<!DOCTYPE html>\n{body}\n"
+    return f"<!DOCTYPE html>\n{without_controls(body)}\n"
 
 
 def _name(name: str) -> str:

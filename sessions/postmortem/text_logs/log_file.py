@@ -107,7 +107,7 @@ def recognize(path: Path, name: str, zone: tzinfo = UTC) -> LogFile:
         if isinstance(fact, KafkaVersion):
             release = fact.version
     nodes = tuple(sorted(named))
-    return LogFile(path, name, node, nodes, times[0], layout, clock.has_zone, release)
+    return LogFile(path, clean(name), node, nodes, times[0], layout, clock.has_zone, release)
 
 
 def entries_of(
