@@ -71,11 +71,14 @@ class Content:
         Raises:
             FormatError: it is larger than can be read at once.
         """
-        data = self.read(WHOLE_BYTES_MAX + 1)
-        if len(data) > WHOLE_BYTES_MAX:
-            raise FormatError(
-                f"is larger than {WHOLE_BYTES_MAX >> 20} MiB, and cannot be read at once"
-            )
+        pieces, size = [], 0
+        while piece := self.read(LINE_BYTES_MAX):
+            pieces.append(piece)
+            size += len(piece)
+            if size > WHOLE_BYTES_MAX:
+                limit = f"{WHOLE_BYTES_MAX >> 20} MiB"
+                raise FormatError(f"is larger than {limit}, and cannot be read at once")
+        data = b"".join(pieces)
         if data.startswith(_UTF16_BOMS):
             return data.decode("utf-16", "replace").encode()
         return data.removeprefix(_UTF8_BOM)
@@ -92,15 +95,18 @@ class Content:
         """Yield the lines of a text, without their ends.
 
         Raises:
-            FormatError: a line is too long for a text.
+            FormatError: a line is too long for a text, or has NUL bytes, which a copy has where it
+                was not written completely.
         """
         text = io.TextIOWrapper(self._file, _encoding(self.head), "replace", newline=None)
         number = 0
         try:
             while line := text.readline(LINE_BYTES_MAX):
                 number += 1
+                if "\0" in line:
+                    raise FormatError(f"is damaged: line {number} has NUL bytes")
                 if len(line) == LINE_BYTES_MAX:
-                    raise FormatError(f"has a line of over {LINE_BYTES_MAX:,} characters: {number}")
+                    raise FormatError(f"has a line {number} of over {LINE_BYTES_MAX:,} characters")
                 yield line.rstrip("\n")
         except DAMAGED as error:
             raise FormatError(f"is damaged after line {number}: {error}") from error

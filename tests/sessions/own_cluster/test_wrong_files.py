@@ -1,5 +1,6 @@
 """Other files, damaged ones and hostile ones: one sentence each, and no more memory than needed."""
 
+import gzip
 import io
 import json
 import random
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from sessions.own_cluster import content
 from sessions.own_cluster.content import Content
 from sessions.own_cluster.importing import import_sources, read_source
 from sessions.own_cluster.reading import SourceError
@@ -155,6 +157,28 @@ def test_a_small_file_that_unpacks_to_a_large_text_takes_no_memory() -> None:
 def test_compressed_json_is_read_up_to_a_limit() -> None:
     start = b'[{"id":1,"rack":"' + b"x" * 300_000_000
     assert "larger than 256 MiB" in refused(zstandard.ZstdCompressor().compress(start))
+
+
+def test_json_that_is_too_large_takes_no_more_memory_than_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limit = 1 << 24
+    monkeypatch.setattr(content, "WHOLE_BYTES_MAX", limit)
+    packed = gzip.compress(b'[{"id":1}' + b" " * 3 * limit)
+    tracemalloc.start()
+    try:
+        assert "larger than 16 MiB" in refused(packed)
+        assert tracemalloc.get_traced_memory()[1] < 1.3 * limit
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["topics.txt", "quorum.txt", "configs.txt"])
+def test_a_text_with_a_hole_is_damaged(name: str) -> None:
+    text = (CASES[0] / name).read_bytes()
+    lines = text.count(b"\n", 0, 400) + 1
+    message = refused(text[:400] + bytes(64) + text[464:])
+    assert f"line {lines} has NUL bytes" in message
 
 
 def test_json_whose_values_would_take_gigabytes_is_refused_before() -> None:
