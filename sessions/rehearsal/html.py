@@ -1,6 +1,6 @@
 """The report of a rehearsal as one HTML page that needs no network and prints well."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,8 +12,8 @@ from sessions.report.single_file import head
 from sessions.text import plural
 
 STYLE: Final = Path(__file__).parent / "rehearsal.css"
-STEPS_SHOWN: Final = 1_000
-"""How many steps are listed; JSON has all."""
+ROWS_SHOWN: Final = 1_000
+"""How many steps or partitions are listed; JSON has all."""
 RISKS: Final = (
     ("rf1_offline", "Offline: their only replica is lost"),
     ("unavailable", "Unavailable: no remaining replica may lead"),
@@ -61,7 +61,7 @@ def _facts(report: Report) -> Iterable[Element]:
     ):
         if tps:
             yield element("h2", what)
-            yield element("p", ", ".join(tps))
+            yield element("p", *_named(tps))
     if report.unsafe_topics:
         yield element("h2", "Unsafe topics")
         rows = [(topic.topic, topic.why) for topic in report.unsafe_topics]
@@ -76,14 +76,12 @@ def _facts(report: Report) -> Iterable[Element]:
             ],
         )
         if report.roll.unwritable:
-            least = report.roll.least_isr
-            yield _table(
-                ("Unwritable", "Least ISR", "Seconds"),
-                [
-                    (tp, least.get(tp, ""), round(seconds, 1))
-                    for tp, seconds in sorted(report.roll.unwritable.items())
-                ],
-            )
+            least, unwritable = report.roll.least_isr, report.roll.unwritable
+            rows = [
+                (tp, least.get(tp, ""), round(unwritable[tp], 1))
+                for tp in in_order(unwritable)[:ROWS_SHOWN]
+            ]
+            yield _table((f"Unwritable ({len(unwritable):,})", "Least ISR", "Seconds"), rows)
 
 
 def _change(change: Change, differences: Sequence[str]) -> Iterable[Element]:
@@ -128,10 +126,10 @@ def _change(change: Change, differences: Sequence[str]) -> Iterable[Element]:
                     ", ".join(map(str, step.isr)),
                     "yes" if step.writable else "no",
                 )
-                for step in change.steps[:STEPS_SHOWN]
+                for step in change.steps[:ROWS_SHOWN]
             ],
         )
-    if (more := len(change.steps) - STEPS_SHOWN) > 0:
+    if (more := len(change.steps) - ROWS_SHOWN) > 0:
         yield element("p", f"{plural(more, 'more step')}: --json has all.")
 
 
@@ -159,10 +157,10 @@ def _case(case: CaseReport) -> Element:
     for kind, meaning in RISKS:
         tps: list[str] = getattr(case.risks, kind)
         if tps:
-            made.append(element("p", element("b", f"{meaning} ({len(tps):,}): "), ", ".join(tps)))
+            made.append(element("p", element("b", f"{meaning} ({len(tps):,}): "), *_named(tps)))
     if case.races:
         text = "Chance, because it depends on which broker the cluster misses first: "
-        made.append(element("p", element("b", text), ", ".join(case.races)))
+        made.append(element("p", element("b", text), *_named(list(case.races))))
     leaders = ", ".join(f"broker {broker}: {count:,}" for broker, count in case.leaders.items())
     made.append(element("p", "Leaders afterwards: ", leaders or "none", "."))
     if case.leading_bytes:
@@ -170,6 +168,15 @@ def _case(case: CaseReport) -> Element:
         made.append(element("p", "Bytes that they lead: ", ", ".join(sizes), "."))
     made.append(element("p", element("code", case.script)))
     return made
+
+
+def _named(tps: Sequence[str]) -> Iterator[Element | str]:
+    """The names of partitions, each on one line; of very many only the first."""
+    for place, tp in enumerate(tps[:ROWS_SHOWN], 1):
+        yield element("span", tp if place == len(tps) else f"{tp},")
+        yield " "
+    if (more := len(tps) - ROWS_SHOWN) > 0:
+        yield f"and {more:,} more"
 
 
 def _table(headers: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Element:
@@ -182,7 +189,9 @@ def _table(headers: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Ele
     head = zip(headers, numbers, strict=True)
     return element(
         "table",
-        element("tr", *(cell("th", name, is_number=number) for name, number in head)),
-        *(element("tr", *(cell("td", value) for value in row)) for row in rows),
+        element(
+            "thead", element("tr", *(cell("th", name, is_number=number) for name, number in head))
+        ),
+        element("tbody", *(element("tr", *(cell("td", value) for value in row)) for row in rows)),
         class_="wide",
     )

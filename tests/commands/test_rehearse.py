@@ -159,7 +159,7 @@ def test_what_a_change_does_on_the_way_and_to_each_case_is_told(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(html, "STEPS_SHOWN", 1)
+    monkeypatch.setattr(html, "ROWS_SHOWN", 1)
     target = tmp_path / "report.html"
     change = ["--add-broker", "7=", "--decommission", "3", "--set-config", "min.insync.replicas=2"]
     arguments = ["rehearse", unsafe, "--version", "3.9", "--each", "broker", *change]
