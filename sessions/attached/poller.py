@@ -15,8 +15,9 @@ from emulator.cluster_image.image import ClusterImage
 from emulator.events import Event
 from sessions.attached.changes import Changes
 from sessions.attached.observer import LostError, Observer
-from sessions.own_cluster.read_only_client import ReadOnlyClient
-from sessions.own_cluster.reading import SourceError
+from sessions.own_cluster.read_only_client import NONSENSE, ReadOnlyClient, reason_of
+from sessions.own_cluster.reading import FormatError, SourceError
+from sessions.own_cluster.validation import validate
 from sessions.text import US_PER_SECOND
 
 EVERY_S: Final = 2.0
@@ -55,15 +56,17 @@ class Poller:
         self.looked_us = self.began_us
         self.lost = ""
         """Why the cluster does not answer; empty while it does."""
+        self._valid = ClusterImage()
         self._client = self._connected()
         try:
             self._observer = Observer(self._client)
             self._observer.look()
-        except LostError as error:
+            self.release = complete(self._observer.image).image.release or ""
+            self._take_look()
+        except (LostError, FormatError, *NONSENSE) as error:
             self._client.close()
-            raise SourceError(f"{address} does not answer: {error}") from error
-        self.release = complete(self.image).image.release or ""
-        self._take_look()
+            reason = reason_of(error) if isinstance(error, NONSENSE) else error
+            raise SourceError(f"{address} does not answer: {reason}") from error
 
     @property
     def began_us(self) -> int:
@@ -76,7 +79,7 @@ class Poller:
     @property
     def image(self) -> ClusterImage:
         """What the cluster said last."""
-        return self._observer.image
+        return self._valid
 
     @property
     def notes(self) -> list[str]:
@@ -112,21 +115,26 @@ class Poller:
         self._client.close()
 
     def look(self) -> None:
-        """Look once; reconnect if no node answers."""
+        """Look once; reconnect if no node answers, or answers what no broker does."""
         try:
             if self.lost:
                 self._client.close()
                 self._client = self._connected()
-                self._observer = Observer(self._client, self._observer.image)
+                self._observer = Observer(self._client, self._valid)
             self._observer.look()
-        except (LostError, SourceError) as error:
+            self._take_look()
+        except (LostError, SourceError, FormatError) as error:
             self.lost = str(error)
-            return
-        self.lost = ""
-        self._take_look()
+        except NONSENSE as error:
+            self.lost = reason_of(error)
+        else:
+            self.lost = ""
 
     def _take_look(self) -> None:
         observer = self._observer
+        if observer.image is not self._valid:
+            validate(observer.image)
+            self._valid = observer.image
         now_us = self.now_us
         news = self._changes.look(observer.image, observer.log_ends, self.release, now_us)
         with self._lock:

@@ -45,6 +45,15 @@ READ_REQUESTS: Final = {
 a topic to be created, and a coordinator is looked for only of groups that exist."""
 _NEWEST: Final = {9: 9}
 """The newest version of an API that is used: from OffsetFetch 10 on, topics are told by ids."""
+NONSENSE: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+"""What reading an answer raises that has values which no broker sends."""
 _RESPONSE_BYTES_MAX: Final = 100_000_000
 _SIZE_BYTES: Final = 4
 
@@ -75,7 +84,7 @@ def servers_of(address: str) -> list[str]:
 class ReadOnlyClient:
     """A client of one cluster.
 
-    ``admin`` is kafka-python's, ``failure`` the base of the errors that it raises. :meth:`ask`
+    ``admin`` is kafka-python's, ``failure`` are the errors that its requests raise. :meth:`ask`
     sends a request of :mod:`emulator.wire` instead, and leaves the response as bytes: a large one
     that is the same as before need not be decoded.
     """
@@ -108,7 +117,7 @@ class ReadOnlyClient:
                 kafka_client=connections,
                 **{**settings, **client_settings(properties)},
             )
-        except (KafkaError, OSError, ValueError) as error:
+        except (KafkaError, OSError, *NONSENSE) as error:
             for client in made:  # the library leaves them open
                 client.close()
                 client._manager._net.stop()
@@ -119,7 +128,7 @@ class ReadOnlyClient:
             raise SourceError(
                 f"{clean(address)} cannot be reached ({reason_of(error)}): {hint}"
             ) from error
-        self.failure = KafkaError
+        self.failure = (KafkaError, *NONSENSE)
         self._manager = self.admin._manager
         self.versions = {int(key): tuple(span) for key, span in self.admin.api_versions().items()}
 
@@ -164,7 +173,7 @@ class ReadOnlyClient:
 
         try:
             frame: bytes = self._manager.run(send)
-        except (self.failure, OSError, RuntimeError) as error:
+        except (*self.failure, OSError, RuntimeError) as error:
             raise NoAnswerError(reason_of(error)) from error
         return frame
 
@@ -249,4 +258,5 @@ class _Header:
 def reason_of(error: Exception) -> str:
     """What an error says, with its name, in at most 200 characters."""
     name = type(error).__name__
-    return f"{name}: {clean(str(error)).removeprefix(f'{name}: ')}"[:200]
+    start = "an answer that no broker gives: " if isinstance(error, NONSENSE) else ""
+    return f"{start}{name}: {clean(str(error)).removeprefix(f'{name}: ')}"[:200]

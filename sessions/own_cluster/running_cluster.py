@@ -32,7 +32,7 @@ from emulator.wire.messages import security as wire
 from emulator.wire.types import Message
 from emulator.wire.versions import versions_of
 from sessions.own_cluster.access import entity_of, listeners_of
-from sessions.own_cluster.read_only_client import NoAnswerError, ReadOnlyClient, reason_of
+from sessions.own_cluster.read_only_client import NONSENSE, NoAnswerError, ReadOnlyClient, reason_of
 from sessions.own_cluster.reading import Authority, Reading, SourceError
 from sessions.text import clean
 
@@ -68,7 +68,10 @@ def read_running_cluster(address: str, properties: dict[str, str]) -> Reading:
         SourceError: kafka-python is not installed, or the cluster cannot be reached.
     """
     with ReadOnlyClient(address, properties) as client:
-        return Reader(client).reading(address)
+        try:
+            return Reader(client).reading(address)
+        except NONSENSE as error:
+            raise SourceError(f"{clean(address)} gives {reason_of(error)}") from error
 
 
 class Reader:
@@ -88,7 +91,7 @@ class Reader:
         """Return the answer, or the default with a note if there is none."""
         try:
             return question()
-        except (self.failure, NoAnswerError) as error:
+        except (*self.failure, NoAnswerError) as error:
             self.notes.append(f"{what} left out: {reason_of(error)}")
             return default
 

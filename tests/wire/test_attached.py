@@ -1,16 +1,18 @@
 """A running cluster is looked at again and again: what changes there comes as events."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from emulator import events
 from emulator.events import Event
+from sessions.attached.observer import METADATA
 from sessions.attached.poller import Poller
 from sessions.model.cluster_view import ClusterView
-from sessions.own_cluster.read_only_client import READ_REQUESTS
+from sessions.own_cluster.read_only_client import READ_REQUESTS, ReadOnlyClient
 from tests.wire.test_running_cluster import filled, recorded
 from tidegauge.kafka_cluster import KafkaCluster
 
@@ -60,6 +62,36 @@ def looking(address: str) -> Iterator[Looked]:
 
 def of(kind: type[Event], found: list[Event]) -> list[Any]:
     return [event for event in found if type(event) is kind]
+
+
+@pytest.mark.kafka(version="4.1")
+def test_an_answer_that_no_broker_gives_is_told_and_the_next_one_counts(
+    kafka_cluster: KafkaCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with looking(filled(kafka_cluster)) as looked:
+        poller, orders = looked.poller, looked.view.partitions["orders-0"]
+
+        def metadata(change: Callable[[Any], Any]) -> None:
+            """Let answers to Metadata be changed."""
+            decode = ReadOnlyClient.decode
+
+            def changed(client: ReadOnlyClient, key: int, frame: bytes) -> object:
+                message = decode(client, key, frame)
+                return change(message) if key == METADATA else message
+
+            monkeypatch.setattr(ReadOnlyClient, "decode", changed)
+            poller._observer._seen.clear()
+            looked.look()
+            monkeypatch.undo()
+
+        metadata(lambda message: replace(message, topics=[replace(message.topics[0], name="a b")]))
+        assert "has the topic 'a b' which is no name of a topic" in poller.lost
+        assert poller.image.topic("orders") is not None
+        metadata(lambda message: replace(message, brokers=None))
+        assert poller.lost.startswith("an answer that no broker gives: TypeError")
+        looked.look()
+        assert poller.lost == ""
+        assert looked.view.partitions["orders-0"].isr == orders.isr
 
 
 @pytest.mark.parametrize(

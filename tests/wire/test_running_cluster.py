@@ -18,6 +18,7 @@ from sessions.own_cluster.read_only_client import (
     servers_of,
 )
 from sessions.own_cluster.reading import SourceError
+from sessions.own_cluster.running_cluster import Reader
 from tidegauge.kafka_cluster import ClusterServer, KafkaCluster
 
 pytest.importorskip("kafka")
@@ -82,6 +83,24 @@ def test_a_cluster_with_zookeeper_is_read_and_only_read(kafka_cluster: KafkaClus
     assert small.configs == {"min.insync.replicas": "2"}
     assert small.id
     assert len(small.id) == 22
+
+
+@pytest.mark.kafka(version="3.9")
+def test_values_that_no_broker_sends_are_left_out(
+    kafka_cluster: KafkaCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka import KafkaAdminClient
+
+    def confused(*_arguments: object) -> object:
+        raise ValueError("24 is not a valid ACLOperation")
+
+    monkeypatch.setattr(KafkaAdminClient, "describe_log_dirs", confused)
+    reading = read_source(f"kafka://{kafka_cluster.bootstrap_servers}")
+    reason = "an answer that no broker gives: ValueError: 24 is not a valid ACLOperation"
+    assert reading.notes == (f"sizes of logs left out: {reason}",)
+    monkeypatch.setattr(Reader, "_metadata", confused)
+    with pytest.raises(SourceError, match="24 is not a valid"):
+        read_source(f"kafka://{kafka_cluster.bootstrap_servers}")
 
 
 @pytest.mark.kafka(version="4.1")
