@@ -77,11 +77,13 @@ def _facts(report: Report) -> Iterable[Element]:
         )
         if report.roll.unwritable:
             least, unwritable = report.roll.least_isr, report.roll.unwritable
-            rows = [
-                (tp, least.get(tp, ""), round(unwritable[tp], 1))
-                for tp in in_order(unwritable)[:ROWS_SHOWN]
-            ]
-            yield _table((f"Unwritable ({len(unwritable):,})", "Least ISR", "Seconds"), rows)
+            yield _table(
+                (f"Unwritable ({len(unwritable):,})", "Least ISR", "Seconds"),
+                [
+                    (tp, least.get(tp, ""), round(unwritable[tp], 1))
+                    for tp in in_order(unwritable)[:ROWS_SHOWN]
+                ],
+            )
 
 
 def _change(change: Change, differences: Sequence[str]) -> Iterable[Element]:
