@@ -47,7 +47,7 @@ def controller_words(stage: Stage) -> tuple[str, str, str]:
     state = stage.view.state
     here = authority(state)
     epoch = state.controller.epoch if state.quorum is None else state.quorum.epoch
-    note = "" if epoch is None else f"epoch {epoch}"
+    note = "" if epoch is None or epoch < 0 else f"epoch {epoch}"
     if here.controller is None:
         return "none", "error", note
     if not here.trouble:

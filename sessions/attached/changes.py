@@ -175,7 +175,7 @@ class Changes:
             earlier = known.pop(topic.name, None)
             if earlier is topic:
                 continue
-            if earlier is not None and earlier.id != topic.id:
+            if earlier is not None and _is_another(earlier, topic):
                 self._gone(earlier)
                 earlier = None
             self._topic(earlier, topic, before, now)
@@ -345,6 +345,15 @@ def _led(partition: Partition) -> tuple[int, int]:
     return (
         NO_LEADER if leader is None else leader,
         UNKNOWN if epoch is None else epoch,
+    )
+
+
+def _is_another(before: Topic, now: Topic) -> bool:
+    """Whether a topic was deleted and created again: no topic loses partitions."""
+    numbers = {partition.partition for partition in now.partitions}
+    return (
+        before.id != now.id
+        or not {partition.partition for partition in before.partitions} <= numbers
     )
 
 

@@ -1,6 +1,7 @@
 import pytest
 
 from console.model.workspace import Stage
+from console.render.authority import controller_words
 from console.render.lines import text_of, width_of
 from console.render.overview import (
     control_lines,
@@ -11,9 +12,9 @@ from console.render.overview import (
 )
 from console.styles.glyphs import ASCII
 from emulator.audit.invariants import INVARIANTS
-from emulator.events import BrokerStateChanged
+from emulator.events import BrokerStateChanged, ControllerElected
 from sessions.model.health import Counts
-from sessions.model.states import ProducerState
+from sessions.model.states import UNKNOWN, ProducerState
 from tests.console.fakes import ListSource, failover
 
 
@@ -40,6 +41,13 @@ def test_the_audit_and_the_controller_are_told() -> None:
     assert "controller         broker 2  epoch 2" in text
     assert "acknowledged       75" in text
     assert f"invariants         {len(INVARIANTS)} of {len(INVARIANTS)} hold" in text
+
+
+def test_a_controllers_epoch_that_clients_are_not_told_is_not_shown() -> None:
+    history = failover()
+    last = history[-1]
+    elected = ControllerElected(last.seq + 1, last.time_us, 0, 2, UNKNOWN, UNKNOWN)
+    assert controller_words(Stage(ListSource([*history, elected]))) == ("broker 2", "", "")
 
 
 def test_a_broken_invariant_is_named() -> None:

@@ -137,6 +137,14 @@ def test_offsets_that_grow_are_records_of_unknown_content() -> None:
     assert of(events.RecordsAppended, gone) == []
 
 
+def test_a_topic_with_fewer_partitions_was_made_again_where_topics_have_no_ids() -> None:
+    topic = replace(IMAGE.topics[0], id=None)
+    second = replace(T0, partition=1)
+    looks = Looks(replace(IMAGE, topics=(replace(topic, partitions=(T0, second)),)))
+    looks.look(replace(IMAGE, topics=(topic,)))
+    assert [*looks.view.partitions] == ["t-0"]
+
+
 def test_a_topic_that_was_made_again_is_another_one() -> None:
     looks = Looks(IMAGE)
     again = replace(IMAGE.topics[0], id="AAAAAAAAAAAAAAAAAAAAAg")
