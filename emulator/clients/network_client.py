@@ -8,6 +8,8 @@ needs a new connection, and nodes in reconnect backoff are skipped).
 
 from typing import Final
 
+from msgspec import Struct
+
 from emulator.clients.context import ClientContext
 from emulator.clients.state import Connections, Question
 from emulator.protocol import MetadataResponse
@@ -22,11 +24,10 @@ UNKNOWN: Final = "UNKNOWN_TOPIC_OR_PARTITION"
 NO_LEADER: Final = "LEADER_NOT_AVAILABLE"
 
 
-class NetworkClient:
+class NetworkClient(Struct, eq=False):
     """Selects the brokers for a client's requests, based on the state of its own connections."""
 
-    def __init__(self, context: ClientContext) -> None:
-        self.context = context
+    context: ClientContext
 
     def candidates(self, connections: Connections) -> list[int]:
         """The brokers to try in turn: working ones in id order, then those past their backoff.

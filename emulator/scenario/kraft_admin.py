@@ -6,6 +6,8 @@ The controller's response is the statement's result. Source: ``Admin`` of the Ja
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from msgspec import Struct
+
 from emulator.clients.state import AdminRequest
 from emulator.cluster import Cluster
 from emulator.inputs import statements as inputs
@@ -30,12 +32,10 @@ TIMEOUT_US: Final = 12_000_000
 """The timeout of a request."""
 
 
-class KRaftAdmin:
+class KRaftAdmin(Struct, eq=False):
     """Administrative requests to a KRaft cluster; each method returns the request's job."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        """Send requests to ``cluster``."""
-        self.cluster = cluster
+    cluster: Cluster
 
     def _ask(self, request: AdminRequest, controller: int = -1) -> int:
         working = next(self._working_brokers(), -1)

@@ -53,13 +53,11 @@ class NetworkState(Struct, array_like=True):
     latency_us: int | None = None
 
 
-class Network:
+class Network(Struct, eq=False):
     """Delivers messages between hosts through the kernel."""
 
-    def __init__(self, kernel: Kernel, state: NetworkState) -> None:
-        """Schedule deliveries on ``kernel`` and keep the network's state in ``state``."""
-        self.kernel = kernel
-        self.state = state
+    kernel: Kernel
+    state: NetworkState
 
     def send(
         self,

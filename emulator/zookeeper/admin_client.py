@@ -7,30 +7,25 @@ configuration, and then the topic. Source: ``AdminUtils`` 0.8.1 to 2.0, ``AdminZ
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from msgspec import Struct
+
 from emulator.releases.profiles import Profile
 from emulator.replication import assignment
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper.data import TopicAssignment
 
 
-class AdminZkClient:
-    """Assigns the replicas of topics, and writes the topics' znodes."""
+class AdminZkClient(Struct, eq=False):
+    """Assigns the replicas of topics, and writes the topics' znodes.
 
-    def __init__(
-        self,
-        profile: Profile,
-        racks: Callable[[], Mapping[int, str]],
-        draw: Callable[[int], int],
-        write: Callable[[str, str], object],
-    ) -> None:
-        """Write as a release does through ``write``, which sets or creates a znode.
+    ``write`` sets or creates a znode, ``racks`` returns the racks of the brokers that have one, and
+    ``draw`` draws below a number.
+    """
 
-        ``racks`` returns the racks of the brokers that have one; ``draw`` draws below a number.
-        """
-        self.profile = profile
-        self.racks = racks
-        self.draw = draw
-        self.write = write
+    profile: Profile
+    racks: Callable[[], Mapping[int, str]]
+    draw: Callable[[int], int]
+    write: Callable[[str, str], object]
 
     def assign(self, live: Sequence[int], partitions: int, factor: int) -> list[list[int]]:
         """Assign the replicas of a new topic.

@@ -16,26 +16,17 @@ class ServerState(Struct, array_like=True):
     armed_us: int = 0
 
 
-class ZooKeeperServer:
+class ZooKeeperServer(Struct, eq=False):
     """The server's behaviour in time.
 
     The tree itself is :class:`emulator.zookeeper.tree.ZooKeeper`.
     """
 
-    def __init__(
-        self,
-        state: ServerState,
-        zookeeper: ZooKeeper,
-        environment: ZkEnvironment,
-        kernel: Kernel,
-        network: Network,
-    ) -> None:
-        """Act on ``state`` and the tree; expired sessions emit their events to ``environment``."""
-        self.state = state
-        self.zookeeper = zookeeper
-        self.environment = environment
-        self.kernel = kernel
-        self.network = network
+    state: ServerState
+    zookeeper: ZooKeeper
+    environment: ZkEnvironment
+    kernel: Kernel
+    network: Network
 
     def handle(self, source: int, message: AnyMessage) -> None:
         if isinstance(message, ZkPing):

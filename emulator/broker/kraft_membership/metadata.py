@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Final
 
+from msgspec import Struct
+
 from emulator.broker.kraft_membership.state import KRaftMembershipState
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
@@ -54,21 +56,16 @@ def config_layers(context: BrokerContext, image: MetadataImage) -> Layers:
     ]
 
 
-class KRaftMetadata:
-    """Answers clients from the metadata image."""
+class KRaftMetadata(Struct, eq=False):
+    """Answers clients from the metadata image.
 
-    def __init__(
-        self,
-        context: BrokerContext,
-        state: KRaftMembershipState,
-        cluster_id: str,
-        create_topics: Callable[[Iterable[str]], None],
-    ) -> None:
-        """Answer for the broker of ``context``; ``create_topics`` requests their creation."""
-        self.context = context
-        self.state = state
-        self.cluster_id = cluster_id
-        self.create_topics = create_topics
+    ``create_topics`` requests the creation of topics.
+    """
+
+    context: BrokerContext
+    state: KRaftMembershipState
+    cluster_id: str
+    create_topics: Callable[[Iterable[str]], None]
 
     def describe_features(self, source: int, request: int, _message: ApiVersionsRequest) -> None:
         """Return the finalized features, and the offset of the metadata as their epoch."""

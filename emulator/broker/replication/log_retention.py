@@ -26,20 +26,13 @@ class RetentionState(Struct, array_like=True):
     next_look_us: int = 0
 
 
-class LogRetention:
+class LogRetention(Struct, eq=False):
     """Checks all logs of a broker periodically."""
 
-    def __init__(
-        self,
-        context: BrokerContext,
-        state: RetentionState,
-        replicas: Replicas,
-        segments: LogSegments,
-    ) -> None:
-        self.context = context
-        self.segments = segments
-        self.state = state
-        self.replicas = replicas
+    context: BrokerContext
+    state: RetentionState
+    replicas: Replicas
+    segments: LogSegments
 
     def look(self) -> None:
         """Delete expired segments if a check is due."""

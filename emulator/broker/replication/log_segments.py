@@ -24,11 +24,10 @@ class Segment(Struct):
     last_us: int
 
 
-class LogSegments:
+class LogSegments(Struct, eq=False):
     """Divides the logs of a broker into segments."""
 
-    def __init__(self, context: BrokerContext) -> None:
-        self.context = context
+    context: BrokerContext
 
     def of(self, replica: Replica, values: TopicValues) -> Iterator[Segment]:
         """The segments of a log of a topic with ``values``, from its first batch on."""

@@ -34,13 +34,12 @@ class AclCacheState(Struct, array_like=True):
     last_changes: dict[str, int] = field(default_factory=dict)
 
 
-class AclAuthorizer:
+class AclAuthorizer(Struct, eq=False):
     """Keeps one broker's view of the access control entries."""
 
-    def __init__(self, context: BrokerContext, state: AclCacheState, zk: ZkClient) -> None:
-        self.context = context
-        self.state = state
-        self.zk = zk
+    context: BrokerContext
+    state: AclCacheState
+    zk: ZkClient
 
     @property
     def is_there(self) -> bool:

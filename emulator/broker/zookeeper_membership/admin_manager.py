@@ -88,23 +88,17 @@ class AdminRequestsState(Struct, array_like=True):
     delayed: dict[int, DelayedTopics] = field(default_factory=dict)
 
 
-class ZkAdminManager:
-    """Creates and changes topics, and describes and alters their configuration."""
+class ZkAdminManager(Struct, eq=False):
+    """Creates and changes topics, and describes and alters their configuration.
 
-    def __init__(
-        self,
-        context: BrokerContext,
-        state: AdminRequestsState,
-        zk: ZkClient,
-        client: AdminZkClient,
-        is_controller: Callable[[], bool],
-    ) -> None:
-        """Act in ``context``; waiting requests are kept in ``state``. ``client`` writes topics."""
-        self.context = context
-        self.state = state
-        self.zk = zk
-        self.client = client
-        self.is_controller = is_controller
+    Waiting requests are kept in ``state``; ``client`` writes topics.
+    """
+
+    context: BrokerContext
+    state: AdminRequestsState
+    zk: ZkClient
+    client: AdminZkClient
+    is_controller: Callable[[], bool]
 
     # ---- topics
 

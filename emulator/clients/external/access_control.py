@@ -5,6 +5,8 @@ Without an authorizer they are refused. Source: ``AclApis``.
 
 from typing import Final
 
+from msgspec import Struct
+
 from emulator import protocol
 from emulator.clients.external.authorization import Authorizer
 from emulator.clients.external.call import AnyCall, Call
@@ -34,11 +36,10 @@ NAMELESS: Final = "Invalid empty resource name"
 ONLY_CLUSTER: Final = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
 
 
-class DescribeAcls:
+class DescribeAcls(Struct, eq=False):
     """DescribeAcls: the entries that the connection's broker knows."""
 
-    def __init__(self, authorizer: Authorizer) -> None:
-        self.authorizer = authorizer
+    authorizer: Authorizer
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Ask nobody."""
@@ -65,11 +66,10 @@ class DescribeAcls:
         return wire.DescribeAclsResponse(0, 0, None, rows)
 
 
-class CreateAcls:
+class CreateAcls(Struct, eq=False):
     """CreateAcls: completed when the entries are written."""
 
-    def __init__(self, authorizer: Authorizer) -> None:
-        self.authorizer = authorizer
+    authorizer: Authorizer
 
     def ask(self, call: Call[wire.CreateAclsRequest]) -> list[AnyMessage]:
         """Create the entries whose resources have valid names."""
@@ -105,11 +105,10 @@ class CreateAcls:
         return wire.CreateAclsResponse(results=rows)
 
 
-class DeleteAcls:
+class DeleteAcls(Struct, eq=False):
     """DeleteAcls: completed when the entries are gone."""
 
-    def __init__(self, authorizer: Authorizer) -> None:
-        self.authorizer = authorizer
+    authorizer: Authorizer
 
     def ask(self, call: Call[wire.DeleteAclsRequest]) -> list[AnyMessage]:
         if not self.authorizer.is_there:

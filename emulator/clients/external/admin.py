@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from emulator import protocol
@@ -31,11 +32,10 @@ OPERATIONS: Final = (SET, DELETE, APPEND, SUBTRACT)
 """Operations on config values (``AlterConfigOp.OpType``)."""
 
 
-class CreateTopics:
+class CreateTopics(Struct, eq=False):
     """CreateTopics: completed when the topics have leaders."""
 
-    def __init__(self, context: ClientContext) -> None:
-        self.context = context
+    context: ClientContext
 
     def ask(self, call: Call[wire.CreateTopicsRequest]) -> list[AnyMessage]:
         """Create all topics in one request, but those that it names twice."""
@@ -102,11 +102,10 @@ def _named_twice(request: wire.CreateTopicsRequest) -> dict[str, int]:
     return {name: count for name, count in times.items() if count > 1}
 
 
-class DeleteTopics:
+class DeleteTopics(Struct, eq=False):
     """DeleteTopics: by name, or by id from version 6 on."""
 
-    def __init__(self, known_ids: TopicIds) -> None:
-        self.known_ids = known_ids
+    known_ids: TopicIds
 
     def ask(self, call: Call[wire.DeleteTopicsRequest]) -> list[AnyMessage]:
         request = call.message

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from itertools import repeat
 from typing import Final, NamedTuple, Protocol, TypeVar
 
+from msgspec import Struct
+
 from emulator import protocol
 from emulator.clients.external.call import Call
 from emulator.clients.external.ids import split_tp, tp_of
@@ -49,12 +51,13 @@ AnyTopic = TypeVar("AnyTopic", bound=TopicOfPartitions)
 """A topic of some request."""
 
 
-class OffsetCommit:
-    """OffsetCommit: completed when the offsets are replicated."""
+class OffsetCommit(Struct, eq=False):
+    """OffsetCommit: completed when the offsets are replicated.
 
-    def __init__(self, known_ids: TopicIds) -> None:
-        """Look up topics, which are named by id from version 10 on, in ``known_ids``."""
-        self.known_ids = known_ids
+    Topics are named by id from version 10 on.
+    """
+
+    known_ids: TopicIds
 
     def ask(self, call: Call[committing.OffsetCommitRequest]) -> list[AnyMessage]:
         """Commit all offsets in one request, and ask which partitions there are.
@@ -167,12 +170,13 @@ def commit_results(
     return unknown + known
 
 
-class OffsetFetch:
-    """OffsetFetch: for one group, or for several from version 8 on."""
+class OffsetFetch(Struct, eq=False):
+    """OffsetFetch: for one group, or for several from version 8 on.
 
-    def __init__(self, known_ids: TopicIds) -> None:
-        """Look up topics, which are named by id from version 10 on, in ``known_ids``."""
-        self.known_ids = known_ids
+    Topics are named by id from version 10 on.
+    """
+
+    known_ids: TopicIds
 
     def ask(self, call: Call[committing.OffsetFetchRequest]) -> list[AnyMessage]:
         """Request each group's offsets, and the ids of the topics that are not named."""

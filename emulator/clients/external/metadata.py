@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
+from msgspec import Struct
+
 from emulator import protocol
 from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import topic_id_of, uuid_bytes
@@ -26,12 +28,10 @@ TRANSACTION: Final = 1
 """Types of coordinator keys: group id or transactional id."""
 
 
-class Addresses:
+class Addresses(Struct, eq=False):
     """The advertised addresses of brokers."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Look up the listeners in ``settings``."""
-        self.settings = settings
+    settings: Settings
 
     def of(self, broker: int, call: AnyCall) -> tuple[str, int]:
         """Return host and port, at the listener that a request came to.
@@ -42,13 +42,12 @@ class Addresses:
         return (f"broker-{broker}", 9092 + broker) if addresses is None else addresses[1]
 
 
-class Metadata:
+class Metadata(Struct, eq=False):
     """Metadata: brokers, controller and topics (KIP-4 and later)."""
 
-    def __init__(self, addresses: Addresses, racks: dict[int, str], known_ids: "TopicIds") -> None:
-        self.addresses = addresses
-        self.racks = racks
-        self.known_ids = known_ids
+    addresses: Addresses
+    racks: dict[int, str]
+    known_ids: "TopicIds"
 
     def ask(self, call: Call[wire.MetadataRequest]) -> list[AnyMessage]:
         """Request the named topics, or all topics."""
@@ -163,12 +162,11 @@ class TopicIds:
         return self._by_name.get(name, NO_UUID)
 
 
-class DescribeCluster:
+class DescribeCluster(Struct, eq=False):
     """DescribeCluster: like Metadata, without topics (KIP-700); with fenced brokers (KIP-1073)."""
 
-    def __init__(self, addresses: Addresses, racks: dict[int, str]) -> None:
-        self.addresses = addresses
-        self.racks = racks
+    addresses: Addresses
+    racks: dict[int, str]
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
         return [ClusterMetadataRequest([])]
@@ -190,11 +188,10 @@ class DescribeCluster:
         )
 
 
-class FindCoordinator:
+class FindCoordinator(Struct, eq=False):
     """FindCoordinator: of one group, or of several from version 4 on (KIP-699)."""
 
-    def __init__(self, addresses: Addresses) -> None:
-        self.addresses = addresses
+    addresses: Addresses
 
     def ask(self, call: Call[finding.FindCoordinatorRequest]) -> list[AnyMessage]:
         """Request the coordinator of each group or transactional id."""
@@ -243,15 +240,14 @@ _FEATURES_WITHOUT_ZERO: Final = 3
 """The last ApiVersions version without the supported features whose lowest level is 0."""
 
 
-class ApiVersions:
-    """ApiVersions: the versions that the broker supports (KIP-35), and features (KIP-584)."""
+class ApiVersions(Struct, eq=False):
+    """ApiVersions: the versions that the broker supports (KIP-35), and features (KIP-584).
 
-    def __init__(
-        self, versions: Mapping[int, range], supported: Mapping[str, tuple[int, int]]
-    ) -> None:
-        """Return ``versions`` by API key, and ``supported``, the lowest and highest levels."""
-        self.versions = versions
-        self.supported = supported
+    ``versions`` are by API key; ``supported`` are the lowest and highest levels of features.
+    """
+
+    versions: Mapping[int, range]
+    supported: Mapping[str, tuple[int, int]]
 
     def ask(self, call: Call[wire.ApiVersionsRequest]) -> list[AnyMessage]:
         """Request the finalized features, and the cluster's id if the client names one."""

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
+from msgspec import Struct
+
 from emulator import protocol
 from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import topic_id_of
@@ -20,11 +22,10 @@ PARTITIONS_MAX: Final = 2_000
 """The maximum number of partitions in a page (max.request.partition.size.limit)."""
 
 
-class DescribeQuorum:
+class DescribeQuorum(Struct, eq=False):
     """DescribeQuorum: forwarded to the active controller (KIP-595, KIP-836)."""
 
-    def __init__(self, clock: KernelState) -> None:
-        self.clock = clock
+    clock: KernelState
 
     def ask(self, call: AnyCall) -> list[AnyMessage]:
         """Request the quorum's state if the metadata partition is named."""

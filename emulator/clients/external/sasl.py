@@ -8,6 +8,8 @@ Source: ``SaslServerAuthenticator``, ``PlainSaslServer``, ``ScramSaslServer``.
 from hashlib import sha256
 from typing import Final
 
+from msgspec import Struct
+
 from emulator import events
 from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external_state import Connection
@@ -41,12 +43,11 @@ class SaslError(Exception):
     """A client is not who it says, or its token is wrong; the message is what it is told."""
 
 
-class Authenticator:
+class Authenticator(Struct, eq=False):
     """Authenticates the clients of listeners that ask for it."""
 
-    def __init__(self, settings: Settings, kernel: Kernel) -> None:
-        self.settings = settings
-        self.kernel = kernel
+    settings: Settings
+    kernel: Kernel
 
     def is_needed(self, connection: Connection) -> bool:
         """Return whether a connection's listener serves authenticated clients only."""
@@ -179,11 +180,10 @@ class Authenticator:
         return scram.credential_of(mechanism, password, user)
 
 
-class SaslHandshake:
+class SaslHandshake(Struct, eq=False):
     """SaslHandshake: choose a mechanism (KIP-43)."""
 
-    def __init__(self, authenticator: Authenticator) -> None:
-        self.authenticator = authenticator
+    authenticator: Authenticator
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Ask nobody."""
@@ -196,11 +196,10 @@ class SaslHandshake:
         return SaslHandshakeResponse(ERRORS[error].code, known)
 
 
-class SaslAuthenticate:
+class SaslAuthenticate(Struct, eq=False):
     """SaslAuthenticate: a token of the mechanism (KIP-152)."""
 
-    def __init__(self, authenticator: Authenticator) -> None:
-        self.authenticator = authenticator
+    authenticator: Authenticator
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Ask nobody."""

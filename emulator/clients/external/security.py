@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from emulator.clients.external.authorization import ANONYMOUS, Authorizer
 from emulator.clients.external.call import AnyCall, Call
 from emulator.common import scram
@@ -34,19 +36,15 @@ NO_TIME: Final = -1
 """The times of a token that there is not (``DelegationTokenManager.ErrorTimestamp``)."""
 
 
-class Answer:
-    """A request that concerns no partition: the connection's broker answers by itself."""
+class Answer(Struct, eq=False):
+    """A request that concerns no partition: the connection's broker answers by itself.
 
-    def __init__(
-        self,
-        answer: Callable[[AnyCall], Message],
-        authorizer: Authorizer | None = None,
-        operation: int = 0,
-    ) -> None:
-        """Answer with ``answer`` whom ``authorizer`` allows an operation on the cluster."""
-        self.answer = answer
-        self.authorizer = authorizer
-        self.operation = operation
+    With an ``authorizer``, only to clients that it allows ``operation`` on the cluster.
+    """
+
+    answer: Callable[[AnyCall], Message]
+    authorizer: Authorizer | None = None
+    operation: int = 0
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
         """Ask nobody."""
@@ -133,11 +131,10 @@ class Tokens:
         return wire.DescribeDelegationTokenResponse(self._refusal(self._error(call))[0])
 
 
-class ScramCredentials:
+class ScramCredentials(Struct, eq=False):
     """SCRAM credentials of users (KIP-554)."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    settings: Settings
 
     def _of(self, user: str) -> list[wire.CredentialInfo]:
         altered, has_password = self.settings.scram.get(user, {}), user in self.settings.users
@@ -237,11 +234,10 @@ def _wrong_name(
     return None
 
 
-class Quotas:
+class Quotas(Struct, eq=False):
     """Quotas of clients (KIP-546): kept and described."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    settings: Settings
 
     def alter(self, call: Call[wire.AlterClientQuotasRequest]) -> Message:
         """Set and remove the quotas of entities."""

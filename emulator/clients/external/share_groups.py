@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from msgspec import Struct
+
 from emulator import events, protocol
 from emulator.clients.context import ClientContext
 from emulator.clients.external.call import AnyCall, Call
@@ -189,11 +191,10 @@ def _of(acquired: protocol.AcquiredRange) -> tuple[int, int, int]:
     return acquired.first, acquired.last, acquired.deliveries
 
 
-class ShareAcknowledge:
+class ShareAcknowledge(Struct, eq=False):
     """ShareAcknowledge: completed when what it changes is stored."""
 
-    def __init__(self, known_ids: TopicIds) -> None:
-        self.known_ids = known_ids
+    known_ids: TopicIds
 
     def ask(self, call: Call[wire.ShareAcknowledgeRequest]) -> list[AnyMessage]:
         request = call.message
@@ -234,11 +235,10 @@ class ShareAcknowledge:
 # ---- offsets
 
 
-class DescribeShareGroupOffsets:
+class DescribeShareGroupOffsets(Struct, eq=False):
     """DescribeShareGroupOffsets."""
 
-    def __init__(self, known_ids: TopicIds) -> None:
-        self.known_ids = known_ids
+    known_ids: TopicIds
 
     def ask(self, call: Call[wire.DescribeShareGroupOffsetsRequest]) -> list[AnyMessage]:
         """Request the offsets of all groups at once."""
@@ -291,11 +291,10 @@ class DescribeShareGroupOffsets:
         ]
 
 
-class AlterShareGroupOffsets:
+class AlterShareGroupOffsets(Struct, eq=False):
     """AlterShareGroupOffsets."""
 
-    def __init__(self, known_ids: TopicIds) -> None:
-        self.known_ids = known_ids
+    known_ids: TopicIds
 
     def ask(self, call: Call[wire.AlterShareGroupOffsetsRequest]) -> list[AnyMessage]:
         request = call.message
@@ -323,11 +322,10 @@ class AlterShareGroupOffsets:
         )
 
 
-class DeleteShareGroupOffsets:
+class DeleteShareGroupOffsets(Struct, eq=False):
     """DeleteShareGroupOffsets."""
 
-    def __init__(self, known_ids: TopicIds) -> None:
-        self.known_ids = known_ids
+    known_ids: TopicIds
 
     def ask(self, call: Call[wire.DeleteShareGroupOffsetsRequest]) -> list[AnyMessage]:
         request = call.message

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from msgspec import Struct
+
 from emulator import protocol
 from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import split_tp, tp_of
@@ -21,11 +23,10 @@ STATES: Final = (
 """The names of all states (``TransactionState``); no transaction stays in the last two."""
 
 
-class DescribeTransactions:
+class DescribeTransactions(Struct, eq=False):
     """DescribeTransactions."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
+    kernel: Kernel
 
     def ask(self, call: Call[wire.DescribeTransactionsRequest]) -> list[AnyMessage]:
         return [protocol.DescribeTransactionsRequest(call.message.transactional_ids)]
@@ -68,11 +69,10 @@ def _started_ms(description: protocol.TransactionDescription, clock: KernelState
     return NEVER_MS if description.start_us < 0 else clock.wall_clock_ms(description.start_us)
 
 
-class ListTransactions:
+class ListTransactions(Struct, eq=False):
     """ListTransactions: the transactional ids that the broker coordinates."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
+    kernel: Kernel
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
         return [protocol.DescribeTransactionsRequest(None)]

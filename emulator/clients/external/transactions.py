@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
+from msgspec import Struct
+
 from emulator import protocol
 from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.committed_offsets import (
@@ -176,12 +178,13 @@ class EndTxn:
         )
 
 
-class TxnOffsetCommit:
-    """TxnOffsetCommit: completed when the offsets are replicated."""
+class TxnOffsetCommit(Struct, eq=False):
+    """TxnOffsetCommit: completed when the offsets are replicated.
 
-    def __init__(self, known_ids: TopicIds) -> None:
-        """Look up topics, which are named by id from version 6 on, in ``known_ids``."""
-        self.known_ids = known_ids
+    Topics are named by id from version 6 on.
+    """
+
+    known_ids: TopicIds
 
     def ask(self, call: Call[wire.TxnOffsetCommitRequest]) -> list[AnyMessage]:
         """Commit all offsets in one request; there is none if no topic is known."""
