@@ -1,4 +1,7 @@
-"""The definition of a feature."""
+"""The definition of a feature, and how tables of them are written."""
+
+import re
+from typing import Final
 
 from msgspec import Struct
 
@@ -29,3 +32,45 @@ class Feature(Struct, frozen=True):
         if is_since(numbers, self.since) and not ends:
             return True
         return any(is_in_line(numbers, first) for first in self.also)
+
+
+_HEADER: Final = re.compile(
+    r"(?P<name>\w+) \| (?:since )?(?P<since>[\w.]+)(?: to (?P<until>[\w.]+))?"
+    r"(?: and from (?P<also>[\w., ]+))? \| (?P<label>.+?)(?:, ended by (?P<ended_by>.+))?"
+)
+
+
+def features(table: str) -> tuple[Feature, ...]:
+    """Read a table: for each feature a line, and its meaning in indented lines below it.
+
+    The line has the name, the releases, and what brought the change and what ended it::
+
+        lag_time_since_last_fetch | documents to 0.8.2 | KAFKA-46, ended by KIP-16
+        requests_need_metadata | since 0.10.1 | KAFKA-3396
+        consumer_groups | since 0.9 and from documents | KAFKA-1326
+
+    Raises:
+        ValueError: a line is not written so.
+    """
+    described: list[tuple[str, list[str]]] = []
+    for line in table.splitlines():
+        if line.startswith(" "):
+            described[-1][1].append(line.strip())
+        else:
+            described.append((line, []))
+    return tuple(_feature(header, " ".join(meaning)) for header, meaning in described)
+
+
+def _feature(header: str, meaning: str) -> Feature:
+    match = _HEADER.fullmatch(header)
+    if match is None:
+        raise ValueError(f"{header!r} is not the line of a feature")
+    return Feature(
+        match["name"],
+        match["since"],
+        match["until"],
+        match["label"],
+        meaning,
+        match["ended_by"] or "",
+        tuple(match["also"].split(", ")) if match["also"] else (),
+    )

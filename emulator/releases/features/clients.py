@@ -2,361 +2,113 @@
 
 from typing import Final
 
-from emulator.releases.features.base import Feature
+from emulator.releases.features.base import features
 
-CLIENTS: Final = (
-    Feature(
-        "offsets_expire_when_group_empty",
-        "2.1",
-        None,
-        "KIP-211",
-        "a group's positions begin to grow old when it is empty, not when they are committed",
-    ),
-    Feature(
-        "consumer_groups",
-        "0.9",
-        None,
-        "KAFKA-1326",
-        "consumers form groups by a coordinator and commit to __consumer_offsets",
-        also=("documents",),
-    ),
-    Feature(
-        "fetch_tells_last_stable_offset",
-        "2.1",
-        None,
-        "KAFKA-7395",
-        "fetch responses tell the last stable offset to all, not only to who reads committed",
-    ),
-    Feature(
-        "completing_rebalance_state",
-        "1.1",
-        None,
-        "KAFKA-5565",
-        "a group that waits for its leader is told as CompletingRebalance, not as AwaitingSync",
-    ),
-    Feature(
-        "consumer_group_protocol",
-        "4.0",
-        None,
-        "KIP-848",
-        "brokers assign the partitions of groups whose consumers use the protocol `consumer`",
-    ),
-    Feature(
-        "new_groups_written",
-        "4.0",
-        None,
-        "KAFKA-14462",
-        "the coordinator writes a record of a group as soon as its first member asks to join",
-    ),
-    Feature(
-        "classic_members_need_migration",
-        "4.4",
-        None,
-        "KIP-848",
-        "no classic member may join a consumer group while the migration policy is `disabled`",
-    ),
-    Feature(
-        "group_metadata_hash",
-        "4.1",
-        None,
-        "KIP-1101",
-        "a consumer group's epoch is stored with a hash of its topics, not with their metadata",
-    ),
-    Feature(
-        "heartbeats_checked_before_coordinator",
-        "4.1",
-        None,
-        "KAFKA-18100",
-        "a heartbeat of a consumer group that is wrong in itself is refused by any broker",
-    ),
-    Feature(
-        "unsubscribed_partitions_revoked",
-        "4.2",
-        None,
-        "KAFKA-19431",
-        "a consumer gives up a topic's partitions as soon as it does not subscribe to the topic",
-    ),
-    Feature(
-        "durations_named_with_a_dot",
-        "4.0",
-        "4.0",
-        "ShareGroupAutoOffsetResetStrategy",
-        "a wrong share.auto.offset.reset is told to be by_duration:<PnDTnHnMn.nS.>, with a dot",
-        ended_by="ShareGroupAutoOffsetResetStrategy",
-    ),
-    Feature(
-        "group_configs_inherit",
-        "4.3",
-        None,
-        "GroupConfig.validate",
-        "the values that a group does not set are those of the brokers, told by their names",
-    ),
-    Feature(
-        "group_limits_in_numbers",
-        "4.4",
-        None,
-        "GroupConfig.validateIntRange",
-        "a group's value that is out of range is told the range, not the brokers' names for it",
-    ),
-    Feature(
-        "target_assignments_wait",
-        "4.3",
-        None,
-        "KIP-1263",
-        "a consumer group's partitions are assigned at intervals, however often members change",
-    ),
-    Feature(
-        "revoking_partitions_described",
-        "4.3",
-        None,
-        "KIP-848",
-        "a consumer is described with the partitions that it has still to revoke",
-    ),
-    Feature(
-        "preferred_assignor_bumps_epoch",
-        "4.4",
-        None,
-        "KIP-848",
-        "a consumer group has a new epoch if its consumers prefer another assignor",
-    ),
-    Feature(
-        "share_groups",
-        "4.1",
-        None,
-        "KIP-932",
-        "consumers of a share group share partitions, and acknowledge each record",
-    ),
-    Feature(
-        "share_locks_renewed",
-        "4.2",
-        None,
-        "KIP-1222",
-        "a consumer of a share group can renew its locks, and fetch no more records than it wants",
-    ),
-    Feature(
-        "share_deliveries_throttled",
-        "4.2",
-        None,
-        "KIP-932",
-        "records that a share group was given often are given in smaller pieces, at last alone",
-    ),
-    Feature(
-        "share_fetch_of_unknown_topics",
-        "4.3",
-        None,
-        "KIP-932",
-        "a share fetch of a topic whose id is unknown fails for that topic alone",
-    ),
-    Feature("message_timestamps", "0.10.0", None, "KIP-32", "messages carry timestamps (format 1)"),
-    Feature(
-        "rebalance_timeout",
-        "0.10.1",
-        None,
-        "KIP-62",
-        "a rebalance waits for members for max.poll.interval.ms, not for their session timeout",
-    ),
-    Feature(
-        "offsets_topic_needs_replication_factor",
-        "0.11",
-        None,
-        "KIP-115",
-        "__consumer_offsets is not made before offsets.topic.replication.factor brokers live",
-    ),
-    Feature(
-        "offsets_loaded_to_log_end",
-        "0.11",
-        None,
-        "KAFKA-5059",
-        "a new coordinator loads groups up to the LEO of its log, not up to the HW",
-    ),
-    Feature(
-        "idempotence",
-        "0.11",
-        None,
-        "KIP-98",
-        "producer ids and sequence numbers detect duplicates",
-        also=("documents",),
-    ),
-    Feature(
-        "produce_needs_batch",
-        "0.11",
-        None,
-        "KIP-98",
-        "a produce request without a record batch is refused (Produce 3)",
-    ),
-    Feature(
-        "transactional_offsets_need_epoch",
-        "0.11",
-        "3.9",
-        "KIP-98",
-        "offsets in a transaction without producer id or epoch fail with UNKNOWN_SERVER_ERROR",
-        ended_by="KIP-848",
-    ),
-    Feature(
-        "transaction_partition_verification",
-        "3.6",
-        None,
-        "KIP-890",
-        "a leader asks the coordinator whether it is part of a transaction before it appends",
-    ),
-    Feature(
-        "transaction_abortable_error",
-        "3.8",
-        None,
-        "KIP-890",
-        "what is not part of a transaction: TRANSACTION_ABORTABLE, not INVALID_TXN_STATE",
-    ),
-    Feature(
-        "producer_state_keeps_five_batches",
-        "1.0",
-        None,
-        "KAFKA-5494",
-        "five batches a producer are remembered",
-    ),
-    Feature(
-        "unknown_producer_id_error",
-        "1.0",
-        "2.4",
-        "KAFKA-5793",
-        "a producer that nobody knows and that starts in the middle: UNKNOWN_PRODUCER_ID",
-        ended_by="KIP-360",
-    ),
-    Feature(
-        "delivery_timeout",
-        "2.1",
-        None,
-        "KIP-91",
-        "delivery.timeout.ms bounds a batch's time; retries without end",
-    ),
-    Feature(
-        "member_id_required",
-        "2.2",
-        None,
-        "KIP-394",
-        "a new member is told its id first, and joins with it",
-    ),
-    Feature(
-        "cooperative_rebalance",
-        "2.4",
-        None,
-        "KIP-429",
-        "with cooperative-sticky members keep what they own while they join again",
-    ),
-    Feature(
-        "fetch_from_followers",
-        "2.4",
-        None,
-        "KIP-392",
-        "a leader sends a consumer with a rack to a replica there, which answers to its own HW",
-    ),
-    Feature(
-        "sticky_partitioner",
-        "2.4",
-        "3.2",
-        "KIP-480",
-        "records without a key stay on one partition for a batch, not in turn on all",
-        ended_by="KIP-794",
-    ),
-    Feature(
-        "unknown_producer_id_accepted",
-        "2.5",
-        None,
-        "KIP-360",
-        "a producer that nobody knows may start with any sequence number",
-    ),
-    Feature("producer_epoch_bump", "2.5", None, "KIP-360", "who lost count goes on in a new epoch"),
-    Feature(
-        "preferred_read_replica_in_isr",
-        "3.3.2",
-        None,
-        "KAFKA-14372",
-        "consumers are sent to followers in the ISR only",
-    ),
-    Feature(
-        "built_in_partitioner", "3.3", None, "KIP-794", "keyless records stay for batch.size bytes"
-    ),
-    Feature("acks_all_by_default", "3.0", None, "KIP-679", "producers use acks=all"),
-    Feature(
-        "idempotence_by_default",
-        "3.2",
-        None,
-        "KAFKA-13598",
-        "producers are idempotent unless told otherwise (KIP-679)",
-        also=("3.0.1", "3.1.1"),
-    ),
-    Feature(
-        "session_timeout_45s", "3.0", None, "KIP-735", "session.timeout.ms of group members is 45 s"
-    ),
-    Feature(
-        "fetch_response_max_bytes",
-        "0.10.1",
-        None,
-        "KIP-74",
-        "a fetch limits its whole response too, and is given a first batch however large it is",
-    ),
-    Feature(
-        "offsets_for_times",
-        "0.10.1",
-        None,
-        "KIP-79",
-        "consumers find the offset of the first record that is not older than a timestamp",
-    ),
-    Feature(
-        "newest_record_has_own_epoch",
-        "3.8",
-        None,
-        "KAFKA-16310",
-        "ListOffsets for the largest timestamp returns the record's leader epoch, not the newest",
-    ),
-    Feature(
-        "offset_not_available_error",
-        "2.2",
-        None,
-        "KIP-207",
-        "a new leader does not tell its latest offset until its HW has reached the epoch's start",
-    ),
-    Feature(
-        "refused_records_counted",
-        "3.2",
-        None,
-        "KAFKA-13694",
-        "the error of a batch with refused records says how many there are, and names three",
-    ),
-    Feature(
-        "refusals_of_keys_end_with_stop",
-        "0.8.1",
-        "3.4",
-        "KIP-467",
-        "the error of a record without a key in a compacted topic ends with a full stop",
-        ended_by="KAFKA-14477",
-    ),
-    Feature(
-        "acl_authorizer",
-        "2.4",
-        None,
-        "KIP-504",
-        "AclAuthorizer keeps access control entries in ZooKeeper",
-    ),
-    Feature(
-        "simple_acl_authorizer",
-        "0.9",
-        "2.8",
-        "KIP-11",
-        "SimpleAclAuthorizer keeps access control entries in ZooKeeper",
-        ended_by="KAFKA-12591",
-    ),
-    Feature(
-        "groups_have_configs",
-        "4.0",
-        None,
-        "KIP-848",
-        "groups have configurations, which are described and altered by those who may",
-    ),
-    Feature(
-        "feature_updates_have_types",
-        "3.3",
-        None,
-        "KIP-778",
-        "updates of features say whether they are an upgrade or a safe or unsafe downgrade",
-    ),
-)
+CLIENTS: Final = features("""\
+offsets_expire_when_group_empty | since 2.1 | KIP-211
+    a group's positions begin to grow old when it is empty, not when they are committed
+consumer_groups | since 0.9 and from documents | KAFKA-1326
+    consumers form groups by a coordinator and commit to __consumer_offsets
+fetch_tells_last_stable_offset | since 2.1 | KAFKA-7395
+    fetch responses tell the last stable offset to all, not only to who reads committed
+completing_rebalance_state | since 1.1 | KAFKA-5565
+    a group that waits for its leader is told as CompletingRebalance, not as AwaitingSync
+consumer_group_protocol | since 4.0 | KIP-848
+    brokers assign the partitions of groups whose consumers use the protocol `consumer`
+new_groups_written | since 4.0 | KAFKA-14462
+    the coordinator writes a record of a group as soon as its first member asks to join
+classic_members_need_migration | since 4.4 | KIP-848
+    no classic member may join a consumer group while the migration policy is `disabled`
+group_metadata_hash | since 4.1 | KIP-1101
+    a consumer group's epoch is stored with a hash of its topics, not with their metadata
+heartbeats_checked_before_coordinator | since 4.1 | KAFKA-18100
+    a heartbeat of a consumer group that is wrong in itself is refused by any broker
+unsubscribed_partitions_revoked | since 4.2 | KAFKA-19431
+    a consumer gives up a topic's partitions as soon as it does not subscribe to the topic
+durations_named_with_a_dot | 4.0 to 4.0 | ShareGroupAutoOffsetResetStrategy, ended by ShareGroupAutoOffsetResetStrategy
+    a wrong share.auto.offset.reset is told to be by_duration:<PnDTnHnMn.nS.>, with a dot
+group_configs_inherit | since 4.3 | GroupConfig.validate
+    the values that a group does not set are those of the brokers, told by their names
+group_limits_in_numbers | since 4.4 | GroupConfig.validateIntRange
+    a group's value that is out of range is told the range, not the brokers' names for it
+target_assignments_wait | since 4.3 | KIP-1263
+    a consumer group's partitions are assigned at intervals, however often members change
+revoking_partitions_described | since 4.3 | KIP-848
+    a consumer is described with the partitions that it has still to revoke
+preferred_assignor_bumps_epoch | since 4.4 | KIP-848
+    a consumer group has a new epoch if its consumers prefer another assignor
+share_groups | since 4.1 | KIP-932
+    consumers of a share group share partitions, and acknowledge each record
+share_locks_renewed | since 4.2 | KIP-1222
+    a consumer of a share group can renew its locks, and fetch no more records than it wants
+share_deliveries_throttled | since 4.2 | KIP-932
+    records that a share group was given often are given in smaller pieces, at last alone
+share_fetch_of_unknown_topics | since 4.3 | KIP-932
+    a share fetch of a topic whose id is unknown fails for that topic alone
+message_timestamps | since 0.10.0 | KIP-32
+    messages carry timestamps (format 1)
+rebalance_timeout | since 0.10.1 | KIP-62
+    a rebalance waits for members for max.poll.interval.ms, not for their session timeout
+offsets_topic_needs_replication_factor | since 0.11 | KIP-115
+    __consumer_offsets is not made before offsets.topic.replication.factor brokers live
+offsets_loaded_to_log_end | since 0.11 | KAFKA-5059
+    a new coordinator loads groups up to the LEO of its log, not up to the HW
+idempotence | since 0.11 and from documents | KIP-98
+    producer ids and sequence numbers detect duplicates
+produce_needs_batch | since 0.11 | KIP-98
+    a produce request without a record batch is refused (Produce 3)
+transactional_offsets_need_epoch | 0.11 to 3.9 | KIP-98, ended by KIP-848
+    offsets in a transaction without producer id or epoch fail with UNKNOWN_SERVER_ERROR
+transaction_partition_verification | since 3.6 | KIP-890
+    a leader asks the coordinator whether it is part of a transaction before it appends
+transaction_abortable_error | since 3.8 | KIP-890
+    what is not part of a transaction: TRANSACTION_ABORTABLE, not INVALID_TXN_STATE
+producer_state_keeps_five_batches | since 1.0 | KAFKA-5494
+    five batches a producer are remembered
+unknown_producer_id_error | 1.0 to 2.4 | KAFKA-5793, ended by KIP-360
+    a producer that nobody knows and that starts in the middle: UNKNOWN_PRODUCER_ID
+delivery_timeout | since 2.1 | KIP-91
+    delivery.timeout.ms bounds a batch's time; retries without end
+member_id_required | since 2.2 | KIP-394
+    a new member is told its id first, and joins with it
+cooperative_rebalance | since 2.4 | KIP-429
+    with cooperative-sticky members keep what they own while they join again
+fetch_from_followers | since 2.4 | KIP-392
+    a leader sends a consumer with a rack to a replica there, which answers to its own HW
+sticky_partitioner | 2.4 to 3.2 | KIP-480, ended by KIP-794
+    records without a key stay on one partition for a batch, not in turn on all
+unknown_producer_id_accepted | since 2.5 | KIP-360
+    a producer that nobody knows may start with any sequence number
+producer_epoch_bump | since 2.5 | KIP-360
+    who lost count goes on in a new epoch
+preferred_read_replica_in_isr | since 3.3.2 | KAFKA-14372
+    consumers are sent to followers in the ISR only
+built_in_partitioner | since 3.3 | KIP-794
+    keyless records stay for batch.size bytes
+acks_all_by_default | since 3.0 | KIP-679
+    producers use acks=all
+idempotence_by_default | since 3.2 and from 3.0.1, 3.1.1 | KAFKA-13598
+    producers are idempotent unless told otherwise (KIP-679)
+session_timeout_45s | since 3.0 | KIP-735
+    session.timeout.ms of group members is 45 s
+fetch_response_max_bytes | since 0.10.1 | KIP-74
+    a fetch limits its whole response too, and is given a first batch however large it is
+offsets_for_times | since 0.10.1 | KIP-79
+    consumers find the offset of the first record that is not older than a timestamp
+newest_record_has_own_epoch | since 3.8 | KAFKA-16310
+    ListOffsets for the largest timestamp returns the record's leader epoch, not the newest
+offset_not_available_error | since 2.2 | KIP-207
+    a new leader does not tell its latest offset until its HW has reached the epoch's start
+refused_records_counted | since 3.2 | KAFKA-13694
+    the error of a batch with refused records says how many there are, and names three
+refusals_of_keys_end_with_stop | 0.8.1 to 3.4 | KIP-467, ended by KAFKA-14477
+    the error of a record without a key in a compacted topic ends with a full stop
+acl_authorizer | since 2.4 | KIP-504
+    AclAuthorizer keeps access control entries in ZooKeeper
+simple_acl_authorizer | 0.9 to 2.8 | KIP-11, ended by KAFKA-12591
+    SimpleAclAuthorizer keeps access control entries in ZooKeeper
+groups_have_configs | since 4.0 | KIP-848
+    groups have configurations, which are described and altered by those who may
+feature_updates_have_types | since 3.3 | KIP-778
+    updates of features say whether they are an upgrade or a safe or unsafe downgrade
+""")

@@ -2,309 +2,90 @@
 
 from typing import Final
 
-from emulator.releases.features.base import Feature
+from emulator.releases.features.base import features
 
-CONTROLLER: Final = (
-    Feature(
-        "topics_named_twice_answered_twice",
-        "2.4",
-        None,
-        "KafkaApis.handleCreateTopicsRequest",
-        "with ZooKeeper a topic that CreateTopics names twice is refused twice, not once",
-    ),
-    Feature(
-        "offline_election_in_isr_order",
-        "documents",
-        "0.8.1",
-        "KAFKA-42",
-        "the controller elects the first live member in the order of the ISR",
-        ended_by="KAFKA-1503",
-    ),
-    Feature(
-        "controlled_shutdown_election_in_isr_order",
-        "documents",
-        "0.9",
-        "KAFKA-340",
-        "who takes over from a broker that goes is the first in the order of the ISR",
-        ended_by="KAFKA-3670",
-    ),
-    Feature(
-        "empty_isr_on_unclean",
-        "0.8.1",
-        "1.0",
-        "KAFKA-42",
-        "the last member leaves the ISR too when unclean election is on",
-        ended_by="KAFKA-5642",
-    ),
-    Feature(
-        "failover_checks_running",
-        "documents",
-        "0.10.2",
-        "KAFKA-499",
-        "a new controller first looks whether its broker is still running",
-        ended_by="KAFKA-5028",
-    ),
-    Feature(
-        "running_as_controller",
-        "0.8.2",
-        "0.10.0",
-        "KAFKA-1384",
-        "the controller's broker is in a state of its own, RunningAsController",
-        ended_by="KAFKA-3761",
-        also=("documents",),
-    ),
-    Feature(
-        "controller_event_queue",
-        "0.11",
-        None,
-        "KAFKA-5028",
-        "the controller works on one event at a time; handlers of znodes take the listeners' place",
-    ),
-    Feature(
-        "controlled_shutdown_one_by_one",
-        "documents",
-        "1.0",
-        "KAFKA-340",
-        "a broker that wants to go is relieved of one partition after another, in hash order",
-        ended_by="KAFKA-5642",
-    ),
-    Feature(
-        "assignments_filtered_into_a_map",
-        "documents",
-        "0.10.1",
-        "KAFKA-340",
-        "a broker's partitions are filtered into another map before they are visited",
-        ended_by="recording 70-rolling",
-    ),
-    Feature(
-        "election_before_registration",
-        "documents",
-        "1.0",
-        "KAFKA-320",
-        "a broker takes part in the election of a controller before it registers; so a new"
-        " controller may find itself dead, and then sees itself start",
-        ended_by="KAFKA-5642",
-    ),
-    Feature(
-        "controlled_shutdown_asks_zookeeper",
-        "documents",
-        "2.8",
-        "KAFKA-340",
-        "a broker that shuts down reads the controller from ZooKeeper, and waits for the response",
-        ended_by="KAFKA-9189",
-    ),
-    Feature(
-        "controlled_shutdown_ends_without_controller",
-        "documents",
-        "1.0",
-        "KAFKA-340",
-        "a broker that wants to go, and reads that there is no controller, does not ask again",
-        ended_by="KAFKA-5642",
-    ),
-    Feature(
-        "controlled_shutdown_waits_after_last_try",
-        "documents",
-        "3.0",
-        "KAFKA-340",
-        "a broker that nobody lets go waits once more after its last try",
-        ended_by="KafkaServer 3.1.0",
-    ),
-    Feature(
-        "topic_deletion_in_hash_order",
-        "documents",
-        "1.0",
-        "KAFKA-330",
-        "the replicas of a topic that is deleted leave their ISRs in hash order, not by broker",
-        ended_by="KAFKA-5642",
-    ),
-    Feature(
-        "controller_awaits_send_threads",
-        "0.10.2.1",
-        "2.1.0",
-        "KAFKA-4959",
-        "a controller that loses a broker or resigns waits for the responses that are due to it",
-        ended_by="KAFKA-7576",
-    ),
-    Feature(
-        "live_brokers_change_with_their_procedures",
-        "2.2",
-        None,
-        "KIP-380",
-        "while new brokers are started the controller still takes those for alive that have died",
-    ),
-    Feature(
-        "failover_deletes_notifications",
-        "1.1",
-        None,
-        "KAFKA-5642",
-        "a new controller deletes the notifications that were meant for the former one",
-    ),
-    Feature(
-        "failover_sends_metadata_first",
-        "0.10.2",
-        None,
-        "KAFKA-4443",
-        "a new controller sends UpdateMetadata before its state machines start",
-    ),
-    Feature(
-        "preferred_election_of_current_leader",
-        "1.1",
-        "2.1",
-        "KAFKA-5642",
-        "a preferred election raises the epoch even where the preferred replica leads already",
-        ended_by="KAFKA-5692",
-    ),
-    Feature(
-        "reassignment_needs_live_replicas",
-        "documents",
-        "0.10.0",
-        "KAFKA-42",
-        "a partition moves only to brokers that are alive when the controller is asked",
-        ended_by="KAFKA-4214",
-    ),
-    Feature(
-        "reassignments_remembered",
-        "1.1",
-        "2.3",
-        "KAFKA-5642",
-        "what is left in /admin/reassign_partitions is written from the controller's memory, and a"
-        " topic that is being deleted is not moved any further by a new controller",
-        ended_by="KIP-455",
-    ),
-    Feature(
-        "reassignments_dropped_together",
-        "2.0",
-        "2.3",
-        "KAFKA-6617",
-        "/admin/reassign_partitions is written anew once all reassignments asked for have begun",
-        ended_by="KIP-455",
-    ),
-    Feature(
-        "unreadable_preferred_election_stays",
-        "documents",
-        "1.0",
-        "KAFKA-43",
-        "what cannot be read in /admin/preferred_replica_election is left there",
-        ended_by="KAFKA-5642",
-    ),
-    Feature(
-        "admin_requests_data_watched",
-        "documents",
-        "1.0",
-        "KAFKA-43",
-        "any change of what is asked for under /admin is noticed, not only that it is made",
-        ended_by="KAFKA-5642",
-    ),
-    Feature(
-        "unknown_preferred_election_stays",
-        "documents",
-        "2.1",
-        "KAFKA-43",
-        "a preferred election that names an unknown partition stays in ZooKeeper once it is done",
-        ended_by="KAFKA-5692",
-    ),
-    Feature(
-        "added_partitions_of_deleted_topic_undone",
-        "2.0",
-        None,
-        "KAFKA-6612",
-        "the controller takes partitions out of the znode of a topic that is being deleted",
-    ),
-    Feature(
-        "offline_replica_needs_leader",
-        "documents",
-        "1.1",
-        "ReplicaStateMachine 0.8.1",
-        "a replica of a partition that was never led cannot go offline, nor its topic be deleted",
-        ended_by="KAFKA-6650",
-    ),
-    Feature(
-        "unclean_broker_config_elects",
-        "2.0",
-        None,
-        "KAFKA-6526",
-        "turning unclean election on for the controller's broker elects for offline partitions",
-    ),
-    Feature(
-        "unclean_topic_config_elects",
-        "2.1",
-        None,
-        "KAFKA-6835",
-        "turning unclean election on for a topic elects for its offline partitions at once",
-    ),
-    Feature(
-        "controller_multi",
-        "2.1",
-        None,
-        "KAFKA-6082",
-        "election is one multi; each controller write checks /controller_epoch",
-    ),
-    Feature(
-        "broker_epochs", "2.2", None, "KIP-380", "requests carry the broker's registration epoch"
-    ),
-    Feature(
-        "cancel_reassignment",
-        "2.4",
-        None,
-        "KIP-455",
-        "a reassignment names what it adds and removes, and can be taken back",
-    ),
-    Feature(
-        "elect_leaders",
-        "2.4",
-        None,
-        "KIP-460",
-        "administrators can ask for an election of any kind, unclean ones too",
-    ),
-    Feature(
-        "offline_replicas_ineligible_for_deletion",
-        "2.3",
-        None,
-        "KAFKA-8237",
-        "a replica that was offline before its topic is deleted is ineligible for deletion, and so"
-        " retried, which takes it offline anew and costs an epoch",
-    ),
-    Feature(
-        "brokers_in_hash_order",
-        "1.1",
-        "2.4",
-        "KAFKA-5642",
-        "replicas go offline broker by broker in the order of a hash map, not of broker ids",
-        ended_by="Scala 2.13",
-    ),
-    Feature(
-        "brokers_in_hash_order_of_scala_2_13",
-        "2.5",
-        None,
-        "Scala 2.13",
-        "replicas go offline broker by broker in the order of Scala 2.13's hash map: 0, 5, 1, ..",
-    ),
-    Feature(
-        "offline_replicas_leave_isr_at_failover",
-        "2.3",
-        None,
-        "KAFKA-3143",
-        "a new controller takes replicas on dead brokers out of the ISR",
-    ),
-    Feature(
-        "leader_ahead_of_controller_noticed",
-        "3.3",
-        None,
-        "KAFKA-14154",
-        "a controller that knows less of a partition than its leader says that it is none",
-    ),
-    Feature(
-        "leader_recovery",
-        "3.2",
-        None,
-        "KIP-704",
-        "an unclean election leaves a mark in the state znode until the leader changes the ISR",
-    ),
-    Feature(
-        "wrong_value_is_invalid_config",
-        "3.3",
-        None,
-        "KAFKA-13899",
-        "who alters a topic is told INVALID_CONFIG for a wrong value, no more INVALID_REQUEST",
-    ),
-)
+CONTROLLER: Final = features("""\
+topics_named_twice_answered_twice | since 2.4 | KafkaApis.handleCreateTopicsRequest
+    with ZooKeeper a topic that CreateTopics names twice is refused twice, not once
+offline_election_in_isr_order | documents to 0.8.1 | KAFKA-42, ended by KAFKA-1503
+    the controller elects the first live member in the order of the ISR
+controlled_shutdown_election_in_isr_order | documents to 0.9 | KAFKA-340, ended by KAFKA-3670
+    who takes over from a broker that goes is the first in the order of the ISR
+empty_isr_on_unclean | 0.8.1 to 1.0 | KAFKA-42, ended by KAFKA-5642
+    the last member leaves the ISR too when unclean election is on
+failover_checks_running | documents to 0.10.2 | KAFKA-499, ended by KAFKA-5028
+    a new controller first looks whether its broker is still running
+running_as_controller | 0.8.2 to 0.10.0 and from documents | KAFKA-1384, ended by KAFKA-3761
+    the controller's broker is in a state of its own, RunningAsController
+controller_event_queue | since 0.11 | KAFKA-5028
+    the controller works on one event at a time; handlers of znodes take the listeners' place
+controlled_shutdown_one_by_one | documents to 1.0 | KAFKA-340, ended by KAFKA-5642
+    a broker that wants to go is relieved of one partition after another, in hash order
+assignments_filtered_into_a_map | documents to 0.10.1 | KAFKA-340, ended by recording 70-rolling
+    a broker's partitions are filtered into another map before they are visited
+election_before_registration | documents to 1.0 | KAFKA-320, ended by KAFKA-5642
+    a broker takes part in the election of a controller before it registers; so a new controller
+    may find itself dead, and then sees itself start
+controlled_shutdown_asks_zookeeper | documents to 2.8 | KAFKA-340, ended by KAFKA-9189
+    a broker that shuts down reads the controller from ZooKeeper, and waits for the response
+controlled_shutdown_ends_without_controller | documents to 1.0 | KAFKA-340, ended by KAFKA-5642
+    a broker that wants to go, and reads that there is no controller, does not ask again
+controlled_shutdown_waits_after_last_try | documents to 3.0 | KAFKA-340, ended by KafkaServer 3.1.0
+    a broker that nobody lets go waits once more after its last try
+topic_deletion_in_hash_order | documents to 1.0 | KAFKA-330, ended by KAFKA-5642
+    the replicas of a topic that is deleted leave their ISRs in hash order, not by broker
+controller_awaits_send_threads | 0.10.2.1 to 2.1.0 | KAFKA-4959, ended by KAFKA-7576
+    a controller that loses a broker or resigns waits for the responses that are due to it
+live_brokers_change_with_their_procedures | since 2.2 | KIP-380
+    while new brokers are started the controller still takes those for alive that have died
+failover_deletes_notifications | since 1.1 | KAFKA-5642
+    a new controller deletes the notifications that were meant for the former one
+failover_sends_metadata_first | since 0.10.2 | KAFKA-4443
+    a new controller sends UpdateMetadata before its state machines start
+preferred_election_of_current_leader | 1.1 to 2.1 | KAFKA-5642, ended by KAFKA-5692
+    a preferred election raises the epoch even where the preferred replica leads already
+reassignment_needs_live_replicas | documents to 0.10.0 | KAFKA-42, ended by KAFKA-4214
+    a partition moves only to brokers that are alive when the controller is asked
+reassignments_remembered | 1.1 to 2.3 | KAFKA-5642, ended by KIP-455
+    what is left in /admin/reassign_partitions is written from the controller's memory, and a
+    topic that is being deleted is not moved any further by a new controller
+reassignments_dropped_together | 2.0 to 2.3 | KAFKA-6617, ended by KIP-455
+    /admin/reassign_partitions is written anew once all reassignments asked for have begun
+unreadable_preferred_election_stays | documents to 1.0 | KAFKA-43, ended by KAFKA-5642
+    what cannot be read in /admin/preferred_replica_election is left there
+admin_requests_data_watched | documents to 1.0 | KAFKA-43, ended by KAFKA-5642
+    any change of what is asked for under /admin is noticed, not only that it is made
+unknown_preferred_election_stays | documents to 2.1 | KAFKA-43, ended by KAFKA-5692
+    a preferred election that names an unknown partition stays in ZooKeeper once it is done
+added_partitions_of_deleted_topic_undone | since 2.0 | KAFKA-6612
+    the controller takes partitions out of the znode of a topic that is being deleted
+offline_replica_needs_leader | documents to 1.1 | ReplicaStateMachine 0.8.1, ended by KAFKA-6650
+    a replica of a partition that was never led cannot go offline, nor its topic be deleted
+unclean_broker_config_elects | since 2.0 | KAFKA-6526
+    turning unclean election on for the controller's broker elects for offline partitions
+unclean_topic_config_elects | since 2.1 | KAFKA-6835
+    turning unclean election on for a topic elects for its offline partitions at once
+controller_multi | since 2.1 | KAFKA-6082
+    election is one multi; each controller write checks /controller_epoch
+broker_epochs | since 2.2 | KIP-380
+    requests carry the broker's registration epoch
+cancel_reassignment | since 2.4 | KIP-455
+    a reassignment names what it adds and removes, and can be taken back
+elect_leaders | since 2.4 | KIP-460
+    administrators can ask for an election of any kind, unclean ones too
+offline_replicas_ineligible_for_deletion | since 2.3 | KAFKA-8237
+    a replica that was offline before its topic is deleted is ineligible for deletion, and so
+    retried, which takes it offline anew and costs an epoch
+brokers_in_hash_order | 1.1 to 2.4 | KAFKA-5642, ended by Scala 2.13
+    replicas go offline broker by broker in the order of a hash map, not of broker ids
+brokers_in_hash_order_of_scala_2_13 | since 2.5 | Scala 2.13
+    replicas go offline broker by broker in the order of Scala 2.13's hash map: 0, 5, 1, ..
+offline_replicas_leave_isr_at_failover | since 2.3 | KAFKA-3143
+    a new controller takes replicas on dead brokers out of the ISR
+leader_ahead_of_controller_noticed | since 3.3 | KAFKA-14154
+    a controller that knows less of a partition than its leader says that it is none
+leader_recovery | since 3.2 | KIP-704
+    an unclean election leaves a mark in the state znode until the leader changes the ISR
+wrong_value_is_invalid_config | since 3.3 | KAFKA-13899
+    who alters a topic is told INVALID_CONFIG for a wrong value, no more INVALID_REQUEST
+""")
