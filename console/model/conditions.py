@@ -99,8 +99,8 @@ def _of_partition(asked: Comparison, tp: str) -> Node:
     return Term(check, by_row=True)
 
 
-def _matches(node: Node, thing: object | None) -> bool:
-    return thing is not None and node.matches("", thing)
+def _matches(node: Node, state: object | None) -> bool:
+    return state is not None and node.matches("", state)
 
 
 class Search:

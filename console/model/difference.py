@@ -39,22 +39,22 @@ class Change(Struct, frozen=True):
 
 def _number(name: str) -> Callable[[Any], str]:
     read = attrgetter(name)
-    return lambda thing: plain(read(thing))
+    return lambda state: plain(read(state))
 
 
 def _brokers(name: str) -> Callable[[Any], str]:
     read = attrgetter(name)
-    return lambda thing: brackets(read(thing))
+    return lambda state: brackets(read(state))
 
 
 def _text(name: str) -> Callable[[Any], str]:
     read = attrgetter(name)
-    return lambda thing: str(read(thing))
+    return lambda state: str(read(state))
 
 
 def _count(name: str) -> Callable[[Any], str]:
     read = attrgetter(name)
-    return lambda thing: str(len(read(thing)))
+    return lambda state: str(len(read(state)))
 
 
 def _epochs(replica: ReplicaState) -> str:
@@ -165,8 +165,8 @@ def _objects(
 def _changed(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> list[Any]:
     changed = [
         name
-        for name, thing in after.items()
-        if (old := before.get(name)) is None or old.changed != thing.changed
+        for name, state in after.items()
+        if (old := before.get(name)) is None or old.changed != state.changed
     ]
     return changed + [name for name in before if name not in after]
 

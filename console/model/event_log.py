@@ -246,13 +246,13 @@ class FoundEvents:
         deadline = perf_counter() + budget_ms * self.reader.patience / 1_000
         while not self.complete and len(self.seqs) < FOUND_MAX and perf_counter() < deadline:
             if not self.reaches_back:
-                found, low = self.scan.older(self._low)
-                self._add(found)  # it may have to be read first: then both are done again
+                seqs, low = self.scan.older(self._low)
+                self._add(seqs)  # it may have to be read first: then both are done again
                 self._low = low
             last = self.reader.source.last_seq
             if self._high < last:
-                found, high = self.scan.newer(self._high, last)
-                self._add(found)
+                seqs, high = self.scan.newer(self._high, last)
+                self._add(seqs)
                 self._high = high
         return len(self.seqs) != before
 

@@ -33,14 +33,14 @@ def kraft_columns(
     columns: Sequence[Column[PartitionState]], elr: Callable[[PartitionState], list[int]]
 ) -> list[Column[PartitionState]]:
     """The columns of a KRaft cluster: the ELR beside ISR and OSR, and no znode's version."""
-    found: list[Column[PartitionState]] = []
+    shown: list[Column[PartitionState]] = []
     for column in columns:
         if column.id == "version":
-            found.append(replace(column, title="P-EP"))
+            shown.append(replace(column, title="P-EP"))
             continue
-        found.append(column)
+        shown.append(column)
         if column.id == "osr":
-            found.append(
+            shown.append(
                 Column(
                     "elr",
                     "ELR",
@@ -50,7 +50,7 @@ def kraft_columns(
                     drop=1,
                 )
             )
-    return found
+    return shown
 
 
 def columns(

@@ -197,10 +197,8 @@ def _join_metadata_logs(old: QuorumState | None, frame: Keyframe) -> None:
         new.log = LongMetadataLog.stored([*before, *frame.pieces])
         return
     if not new.led:  # older programs did not note who led
-        found = {
-            elected(record.data): record.epoch for record in new.log if record.kind == ELECTION
-        }
-        new.led = found if old is None else old.led | found
+        led = {elected(record.data): record.epoch for record in new.log if record.kind == ELECTION}
+        new.led = led if old is None else old.led | led
     if old is None or not kept:
         return
     log = old.log.copy() if isinstance(old.log, LongMetadataLog) else old.log[:kept]

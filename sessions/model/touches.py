@@ -29,9 +29,9 @@ def connection_name(connection: int) -> str:
     return f"client.{connection}"
 
 
-def object_name(thing: int | str) -> str:
+def object_name(selected: int | str) -> str:
     """The name of what a reader selected: a broker id, or a name as it is."""
-    return broker_name(thing) if isinstance(thing, int) else thing
+    return broker_name(selected) if isinstance(selected, int) else selected
 
 
 def _of_records(group: Iterable[Any]) -> Iterable[str]:

@@ -164,25 +164,25 @@ def _changes(one: object, other: object, name: str, joint: str = ".") -> Iterato
             yield from _changes(parts.get(key), others.get(key), path)
 
 
-def _parts(thing: object) -> dict[str, Any] | None:
+def _parts(compared: object) -> dict[str, Any] | None:
     """Return the parts of an object by name; None if it is compared as a unit."""
-    if isinstance(thing, Struct):
-        fields = (field for field in thing.__struct_fields__ if field not in MOMENTS)
-        return {field: getattr(thing, field) for field in fields}
-    if isinstance(thing, dict) and not (thing and _is_names(thing)):
-        return {str(key): value for key, value in thing.items()}
+    if isinstance(compared, Struct):
+        fields = (field for field in compared.__struct_fields__ if field not in MOMENTS)
+        return {field: getattr(compared, field) for field in fields}
+    if isinstance(compared, dict) and not (compared and _is_names(compared)):
+        return {str(key): value for key, value in compared.items()}
     return None
 
 
-def _plain(thing: object) -> object:
+def _plain(compared: object) -> object:
     """A value as plain data; names without values are a list of them."""
-    if isinstance(thing, dict) and _is_names(thing):
-        return list(thing)
-    if isinstance(thing, Struct):
-        return {name: _plain(value) for name, value in (_parts(thing) or {}).items()}
-    return msgspec.to_builtins(thing)
+    if isinstance(compared, dict) and _is_names(compared):
+        return list(compared)
+    if isinstance(compared, Struct):
+        return {name: _plain(value) for name, value in (_parts(compared) or {}).items()}
+    return msgspec.to_builtins(compared)
 
 
-def _is_names(thing: dict[Any, Any]) -> bool:
+def _is_names(compared: dict[Any, Any]) -> bool:
     """Whether the keys are all that there is."""
-    return all(value is None for value in thing.values())
+    return all(value is None for value in compared.values())

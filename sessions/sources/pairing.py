@@ -180,14 +180,14 @@ def _partners(left: Sequence[Event], right: Sequence[Event]) -> dict[int, tuple[
     partners: dict[int, tuple[int, bool]] = {}
     parted: set[object] = set()
     for event in left:
-        thing = object_of(event)
-        stream = streams.get(thing)
+        subject = object_of(event)
+        stream = streams.get(subject)
         if not stream:
             continue
         other = stream.popleft()
         if said(other) != said(event):
-            parted.add(thing)
-        partners[event.seq] = other.seq, thing not in parted
+            parted.add(subject)
+        partners[event.seq] = other.seq, subject not in parted
     return partners
 
 

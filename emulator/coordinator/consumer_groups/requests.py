@@ -528,9 +528,9 @@ def remove(
     records = [record for member in leaving for record in removal_records(group, member)]
     gone = {member.id for member in leaving}
     members = {name: member for name, member in group.members.items() if name not in gone}
-    wanted = {member.regex for member in members.values()}
+    subscribed_regexes = {member.regex for member in members.values()}
     for regex in dict.fromkeys(member.regex for member in leaving):
-        if regex in group.regexes and regex not in wanted:
+        if regex in group.regexes and regex not in subscribed_regexes:
             records.append(RegularExpressionRecord(group.name, regex))
     subscribed = subscribed_topics(group, members, topics)
     if not rules.hashes_metadata and subscribed != group.subscribed:
