@@ -6,7 +6,7 @@ did not change, so stepping back event by event costs little.
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 from operator import attrgetter
 from time import perf_counter
@@ -36,6 +36,8 @@ KEYFRAME_WORTH_EVENTS: Final = 4_096
 """Loading a keyframe is worth it if it saves folding this many events."""
 BREADCRUMBS: Final = (1_024, 128, 16)
 """How many events before the target of a small move back states are kept."""
+FAR_BREADCRUMBS: Final = (16_384, 128)
+"""The same before the target of any longer move, which a small move back may follow."""
 
 _SEQ: Final = attrgetter("seq")
 
@@ -96,16 +98,27 @@ class Replay:
             self._restart(seq)
         elif distance > KEYFRAME_WORTH_EVENTS:
             self._skip(seq)
-        if -KEYFRAME_WORTH_EVENTS <= distance < 0:
-            self._leave_breadcrumbs(seq)
+        if abs(distance) > KEYFRAME_WORTH_EVENTS:
+            self._leave_breadcrumbs(seq, FAR_BREADCRUMBS)
+        elif distance < 0:
+            self._leave_breadcrumbs(seq, BREADCRUMBS)
         self._fold_to(seq)
 
-    def _leave_breadcrumbs(self, seq: int) -> None:
-        """Keep states shortly before ``seq``: a step back is often followed by another."""
-        for distance in BREADCRUMBS:
+    def _leave_breadcrumbs(self, seq: int, distances: Iterable[int]) -> None:
+        """Keep states shortly before ``seq``: it is often followed by a step back."""
+        for distance in distances:
             if self.view.seq < seq - distance:
                 self._fold_to(seq - distance)
+                if self.view.seq < seq - distance:
+                    return  # there was no time to get there
                 self._keep(self.view.snapshot())
+
+    def is_near(self, seq: int, events: int) -> bool:
+        """Whether a move takes no longer than folding this many events."""
+        here = self.view.seq
+        if here <= seq or len(self.view.partitions) <= TWICE_PARTITIONS_MAX:
+            return abs(seq - here) <= events
+        return seq - self._nearest_snapshot(seq).seq <= events
 
     def seek_time(self, time_us: int) -> None:
         """Go to the state after the last event at or before a virtual time."""

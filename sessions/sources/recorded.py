@@ -23,7 +23,7 @@ from sessions.text import US_PER_DAY
 READ_ONLY: Final = "READ_ONLY"
 """The error of a statement that is given to a recording."""
 FAR_EVENTS: Final = 1 << 16
-"""A move by more events than this takes longer than somebody waits for the answer to a key."""
+"""To fold more events than this takes longer than somebody waits for the answer to a key."""
 KEEP_UP_S: Final = 0.03
 """How long a move goes on in one go once it has taken longer than somebody waits: a key waits."""
 
@@ -136,7 +136,7 @@ class ReplaySource(Source):
     def _set_out(self, journey: Callable[[float | None], None], goal: int) -> None:
         """Begin a move. One that goes far takes long: it only begins once that has been shown."""
         self._goal = goal
-        if self._patience_s is not None and abs(goal - self.seq) > FAR_EVENTS:
+        if self._patience_s is not None and not self._cursor.replay.is_near(goal, FAR_EVENTS):
             self._journey = journey
         else:
             self._go_on(journey, self._patience_s)

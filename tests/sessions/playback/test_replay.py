@@ -25,6 +25,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SessionFile]:
     with small_chunks(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("sessions.playback.replay.KEYFRAME_WORTH_EVENTS", 60)
         patch.setattr("sessions.playback.replay.BREADCRUMBS", (40, 7))
+        patch.setattr("sessions.playback.replay.FAR_BREADCRUMBS", (70, 20))
         record_story(path)
         with SessionFile(path) as session:
             yield session
@@ -129,6 +130,26 @@ def test_a_chunk_that_cannot_be_read_is_told(session: SessionFile) -> None:
         other.chunks[0] = other.chunks[1]
         with pytest.raises(SessionDamagedError):
             Replay(Chunks(other)).seek_seq(5)
+
+
+def test_a_step_back_in_a_very_large_cluster_follows_a_long_move_at_once(
+    session: SessionFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its keyframes are not read, and nothing is folded again from the beginning."""
+    monkeypatch.setattr("sessions.playback.replay.TWICE_PARTITIONS_MAX", 0)
+    monkeypatch.setattr("sessions.playback.replay.FAR_BREADCRUMBS", (300, 20))
+    replay = Replay(Chunks(session))
+    monkeypatch.setattr(replay, "_nearest_keyframe", lambda seq: None)
+    replay.seek_seq(LAST)
+    assert replay.is_near(LAST - 1, 20)
+    assert replay.is_near(LAST - 100, 300)
+    assert not replay.is_near(LAST - 301, 300)
+    begun: list[int] = []
+    view_of = replay._view_of
+    monkeypatch.setattr(replay, "_view_of", lambda s: begun.append(s.seq) or view_of(s))
+    replay.step(-1)
+    assert begun == [LAST - 20]
+    assert equals_fold(replay, LAST - 1)
 
 
 def test_two_states_of_a_very_large_cluster_are_not_kept_at_once(

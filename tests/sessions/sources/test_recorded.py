@@ -63,8 +63,8 @@ def test_a_move_that_takes_long_goes_on_frame_by_frame(
     assert source.time_us == EVENTS[-1].time_us
     source.seek_time(EVENTS[-1].time_us - 1)
     source.step(-1)  # another move ends the one before
-    before = source.seq
     source.advance(0.0, 1.0, 1_000)
+    before = source.seq
     source.keep_up()
     assert source.seq == before
     source.close()
