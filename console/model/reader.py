@@ -7,11 +7,17 @@ from typing import Final
 
 from emulator.events import Event
 from sessions.format.allowance import Allowance, StillReadingError
+from sessions.format.chunks import weight_of
 from sessions.sources.source import Source
 
 PAGE: Final = 64
 """Events read at once; neighbours are wanted next."""
 KEPT_MAX: Final = 8_192
+"""Events that are cached."""
+KEPT_WEIGHT_MAX: Final = 1 << 19
+"""What they may weigh: a message about many partitions weighs as much as thousands of others."""
+NEIGHBOUR_WEIGHT_MAX: Final = 64
+"""Heavier events are cached if somebody asks for them, not because they were read with others."""
 AT_ONCE_MAX: Final = 1 << 16
 """Recordings with fewer events are read as soon as a screen needs it, however long that takes."""
 CHAIN_MAX: Final = 256
@@ -32,6 +38,7 @@ class EventReader:
         self.source = source
         self.patience = patience
         self._kept: OrderedDict[int, Event] = OrderedDict()
+        self._weight = 0
         self.memo: dict[int, list[Event]] = {}
         self.is_behind = False
         self._allowance: Allowance | None = None
@@ -84,10 +91,7 @@ class EventReader:
         if not 1 <= seq <= self.source.last_seq:
             return None
         event = self._kept.get(seq)
-        if event is None:
-            self._read(max(1, seq - PAGE // 4), min(self.source.last_seq, seq + PAGE))
-            event = self._kept.get(seq)
-        return event
+        return self._read(seq) if event is None else event
 
     def page(self, first: int, last: int) -> list[Event]:
         """The events from ``first`` to ``last``, both included, as far as they exist."""
@@ -108,8 +112,20 @@ class EventReader:
         following = self.page(seq + 1, seq + EFFECTS_SCAN_MAX)
         return [event for event in following if event.cause == seq][:limit]
 
-    def _read(self, first: int, last: int) -> None:
-        for event in self.source.events(first, last):
-            self._kept[event.seq] = event
-        while len(self._kept) > KEPT_MAX:
-            self._kept.popitem(last=False)
+    def _read(self, seq: int) -> Event | None:
+        asked = None
+        for event in self.page(seq - PAGE // 4, seq + PAGE):
+            if event.seq == seq:
+                asked = event
+            elif event.seq not in self._kept and weight_of(event) <= NEIGHBOUR_WEIGHT_MAX:
+                self._keep(event)
+        if asked is not None:
+            self._keep(asked)
+        return asked
+
+    def _keep(self, event: Event) -> None:
+        self._kept[event.seq] = event
+        self._weight += weight_of(event)
+        while len(self._kept) > KEPT_MAX or self._weight > KEPT_WEIGHT_MAX:
+            _, gone = self._kept.popitem(last=False)
+            self._weight -= weight_of(gone)

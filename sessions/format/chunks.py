@@ -163,7 +163,7 @@ class Chunks:
         first = events[0].seq
         self._cache[first] = events
         self._cache.move_to_end(first)
-        self._weights[first] = max(_weight(events), memory // EVENT_BYTES)
+        self._weights[first] = max(sum(map(weight_of, events)), memory // EVENT_BYTES)
         while sum(self._weights.values()) > CACHED_WEIGHT_MAX and len(self._cache) > 1:
             gone, _ = self._cache.popitem(last=False)
             del self._weights[gone]
@@ -301,10 +301,9 @@ class Chunks:
         return any(b"\n%b\n" % name.encode() in objects for name in names)
 
 
-def _weight(events: list[Event]) -> int:
-    """Return the memory used by events, in units of events: some contain long lists."""
-    listed = (event.detail if type(event) is MessageSent else () for event in events)
-    return len(events) + sum(map(len, listed))
+def weight_of(event: Event) -> int:
+    """Return the memory that an event uses, in units of a usual one: some contain long lists."""
+    return 1 + len(event.detail) if type(event) is MessageSent else 1
 
 
 def _batches(events: Iterable[Event]) -> list[Batch]:

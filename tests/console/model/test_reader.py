@@ -1,5 +1,9 @@
+import pytest
+
 from console.model.reader import EventReader
 from emulator import events
+from emulator.events import Event
+from sessions.format.chunks import weight_of
 from tests.console.fakes import ListSource, failover
 
 HISTORY = failover()
@@ -52,3 +56,18 @@ def test_new_events_of_a_live_source_are_seen() -> None:
     assert living.get(171) is None
     source.feed(events.BookmarkSet(171, 9_000_000, 0, "now", ""))
     assert living.get(171) == source.history[-1]
+
+
+def test_long_messages_are_kept_only_within_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("console.model.reader.KEPT_WEIGHT_MAX", 1_000)
+    rows: list[list[str | int]] = [["orders-0", 1]] * 300
+    history: list[Event] = [
+        events.MessageSent(seq, seq, 0, "UpdateMetadataRequest", 0, 1, 0, rows if seq % 2 else [])
+        for seq in range(1, 601)
+    ]
+    long = EventReader(ListSource(history))
+    for seq in range(1, 601):
+        assert long.get(seq) == history[seq - 1]
+        assert sum(map(weight_of, long._kept.values())) <= 1_000
+    assert long.get(2) == history[1]
+    assert sorted(seq for seq in long._kept if seq <= 66) == list(range(2, 67, 2))
