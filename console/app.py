@@ -186,7 +186,6 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         self._asked = 0.0
         self._framed = perf_counter()
         self._painted: tuple[object, ...] = ()
-        self._will_read_on = False
         self._will_go_on = False
         self._keyed = 0.0
         self.cells = ShownCells()
@@ -431,9 +430,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                     screen.show(self.stage.follow())
             except SessionError as error:
                 self.notices.trouble(str(error))
-            if self.stage.reader.is_behind and not self._will_read_on:
-                self._will_read_on = True
-                self.set_timer(READ_ON_S if self._has_time else READ_AFTER_KEYS_S, self._read_on)
+            if self.stage.reader.is_behind:
+                self._go_on_in(READ_ON_S if self._has_time else READ_AFTER_KEYS_S)
 
     def is_on_the_way(self) -> bool:
         """Whether the time cursor is on a way that takes long."""
@@ -451,31 +449,29 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         screen = self.screen
         if isinstance(screen, ConsoleScreen) and screen.is_mounted:
             screen.show_bars()
+        self._go_on_in(GO_ON_S)
+
+    def _go_on_in(self, seconds: float) -> None:
+        """Go on with what takes long, between keys and before the next frame."""
         if not self._will_go_on:
             self._will_go_on = True
-            self.set_timer(GO_ON_S, self._go_on)
+            self.set_timer(seconds, self._go_on)
 
     def _go_on(self) -> None:
-        """Go on with a long way, before the next frame."""
+        """Go on with a long way, or read more of what the screen lacks."""
         self._will_go_on = False
-        if not self.is_running or not self.screen_stack or not self.is_on_the_way():
+        if not self.is_running or not self.screen_stack:
             return
+        was_on_the_way = self.is_on_the_way()
         try:
-            self.stage.source.keep_up()
+            if was_on_the_way:
+                self.stage.source.keep_up()
             if self.is_on_the_way():
-                self._will_go_on = True
-                self.set_timer(GO_ON_S, self._go_on)
-            else:
+                self._go_on_in(GO_ON_S)
+            elif was_on_the_way or self.stage.reader.is_behind:
                 self.paint()
         except SessionError as error:
             self.notices.trouble(str(error))
-
-    def _read_on(self) -> None:
-        """Read more of what the screen lacks."""
-        self._will_read_on = False
-        is_due = self.stage.reader.is_behind and not self.is_on_the_way()
-        if self.is_running and self.screen_stack and is_due:
-            self.paint()
 
     @property
     def _has_time(self) -> bool:
