@@ -98,7 +98,7 @@ class GroupWhy:
     def of_rebalance(self, group: GroupState) -> str:
         """Why the group's last rebalance began; empty if that is not known."""
         key = (group.name, str(group.generation), group.state)
-        if not self._known.get(key):
+        if key not in self._known:
             self._known[key] = self._of_rebalance(group)
         return self._known[key]
 

@@ -19,6 +19,7 @@ from console.screens.page import choose_sort
 from console.widgets.event_log import EventView
 from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
+from emulator.events import Event, MessageSent
 from sessions.text import number, plural
 
 
@@ -35,6 +36,15 @@ class GroupTable(VirtualTable[GroupRow]):
         self.refresh_lines_of(self.in_sight())
 
 
+class GroupLog(EventView):
+    """A group's events but for its members' heartbeats, which would be most of them."""
+
+    def is_wanted(self, event: Event) -> bool:
+        """Whether the log shows an event."""
+        is_heartbeat = isinstance(event, MessageSent) and "Heartbeat" in event.name
+        return not is_heartbeat and super().is_wanted(event)
+
+
 class GroupsScreen(ConsoleScreen):
     """Table, the selected group, and its events."""
 
@@ -49,7 +59,7 @@ class GroupsScreen(ConsoleScreen):
         self.table = GroupTable(stage, self.rows, id="table")
         self.why = GroupWhy(stage.reader)
         self.inspector = TextView(stage, id="inspector")
-        self.log_view = EventView(stage, id="log")
+        self.log_view = GroupLog(stage, id="log")
 
     def compose_body(self) -> ComposeResult:
         """The table beside the selected group, and its events below."""

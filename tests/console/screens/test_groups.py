@@ -6,6 +6,7 @@ import pytest
 
 from console.model.group_why import LOOKS_MAX, GroupWhy
 from console.model.reader import EventReader
+from console.widgets.event_log import EventView
 from console.widgets.text import TextView
 from emulator import events
 from emulator.events import Event
@@ -229,3 +230,26 @@ def test_records_that_were_delivered_too_often_say_how_it_ended() -> None:
     end = story.tell(events.RecordsReleased, *released)
     what = f"archived after 5 deliveries; at last the acquisition lock of m1 ran out (#{end})"
     assert reason(story) == what
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_heartbeats_are_not_among_the_events_of_a_group(size: tuple[int, int]) -> None:
+    story = reconciling()
+    for _ in range(40):
+        story.tell(events.MessageSent, "HeartbeatRequest", -2, 1, 0, [["group.g"]])
+    async with console(story.source(), "O", size=size) as driven:
+        log = driven.screen.query_one("#log", EventView)
+        shown = [log.event_at(line) for line in range(log.count())]
+        assert any(isinstance(event, events.MemberJoined) for event in shown)
+        assert not any(isinstance(event, events.MessageSent) for event in shown)
+
+
+def test_what_is_not_known_of_a_rebalance_is_not_searched_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    why, view = reconciling().why()
+    group = view.state.groups["g"]
+    searched: list[int] = []
+    monkeypatch.setattr(why, "_back", lambda name, before: iter(searched.append(before) or ()))
+    assert why.of_rebalance(group) == why.of_rebalance(group) == ""
+    assert len(searched) == 1
