@@ -6,7 +6,7 @@ A seed gives the same sequence everywhere; how fast the console gets it depends 
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -149,7 +149,7 @@ def soak(
         terminal.start(*words)
         process = terminal.program()
         done = mash(terminal, seed, seconds, told)
-        answer(terminal)
+        answer(terminal, process)
         terminal.press("C-q")
         gone(process)
         terminal.until(r"status=0\s")
@@ -160,12 +160,11 @@ def soak(
     return done
 
 
-def answer(terminal: Terminal) -> None:
+def answer(terminal: Terminal, process: int) -> None:
     """Wait until the console shows its help."""
     terminal.resize(120, 40)
     terminal.press("1", *["Escape"] * 6)
-    end = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < end:
+    for _ in patiently(process, PATIENCE_SECONDS):
         terminal.press("Escape")
         time.sleep(0.2)
         terminal.press("?")
@@ -176,20 +175,26 @@ def answer(terminal: Terminal) -> None:
 
 
 def gone(process: int, seconds: float = PATIENCE_SECONDS) -> float:
-    """Wait until a process has ended; return the seconds that it took.
-
-    Seconds in which it could have run, but the machine ran others, are not counted.
-    """
-    begin, waited = time.monotonic(), 0.0
-    ready = ready_seconds(process) + ready_seconds(os.getpid())
-    while time.monotonic() - begin < seconds + waited:
+    """Wait until a process has ended; return the seconds that it took."""
+    for passed in patiently(process, seconds):
         try:
             os.kill(process, 0)
         except ProcessLookupError:
-            return time.monotonic() - begin - waited
-        waited = max(waited, ready_seconds(process) + ready_seconds(os.getpid()) - ready)
+            return passed
         time.sleep(0.02)
     raise AssertionError(f"process {process} has not ended")
+
+
+def patiently(process: int, seconds: float) -> Iterator[float]:
+    """Say how many seconds have passed, until they are over.
+
+    Seconds in which the process could have run, but the machine ran others, are not counted.
+    """
+    begin, waited = time.monotonic(), 0.0
+    ready = ready_seconds(process) + ready_seconds(os.getpid())
+    while (passed := time.monotonic() - begin - waited) < seconds:
+        yield passed
+        waited = max(waited, ready_seconds(process) + ready_seconds(os.getpid()) - ready)
 
 
 def ready_seconds(process: int) -> float:
