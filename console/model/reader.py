@@ -10,14 +10,10 @@ from sessions.format.allowance import Allowance, StillReadingError
 from sessions.format.chunks import weight_of
 from sessions.sources.source import Source
 
-PAGE: Final = 64
-"""Events read at once; neighbours are wanted next."""
 KEPT_MAX: Final = 8_192
 """Events that are cached."""
 KEPT_WEIGHT_MAX: Final = 1 << 19
 """What they may weigh: a message about many partitions weighs as much as thousands of others."""
-NEIGHBOUR_WEIGHT_MAX: Final = 64
-"""Heavier events are cached if somebody asks for them, not because they were read with others."""
 AT_ONCE_MAX: Final = 1 << 16
 """Recordings with fewer events are read as soon as a screen needs it, however long that takes."""
 CHAIN_MAX: Final = 256
@@ -91,7 +87,10 @@ class EventReader:
         if not 1 <= seq <= self.source.last_seq:
             return None
         event = self._kept.get(seq)
-        return self._read(seq) if event is None else event
+        if event is None:
+            for event in self.page(seq, seq):
+                self._keep(event)
+        return event
 
     def page(self, first: int, last: int) -> list[Event]:
         """The events from ``first`` to ``last``, both included, as far as they exist."""
@@ -111,17 +110,6 @@ class EventReader:
         """The events that name this one as their cause, among the next few thousand."""
         following = self.page(seq + 1, seq + EFFECTS_SCAN_MAX)
         return [event for event in following if event.cause == seq][:limit]
-
-    def _read(self, seq: int) -> Event | None:
-        asked = None
-        for event in self.page(seq - PAGE // 4, seq + PAGE):
-            if event.seq == seq:
-                asked = event
-            elif event.seq not in self._kept and weight_of(event) <= NEIGHBOUR_WEIGHT_MAX:
-                self._keep(event)
-        if asked is not None:
-            self._keep(asked)
-        return asked
 
     def _keep(self, event: Event) -> None:
         self._kept[event.seq] = event

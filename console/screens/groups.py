@@ -39,10 +39,9 @@ class GroupTable(VirtualTable[GroupRow]):
 class GroupLog(EventView):
     """A group's events but for its members' heartbeats, which would be most of them."""
 
-    def is_wanted(self, event: Event) -> bool:
-        """Whether the log shows an event."""
+    def _wanted(self, event: Event) -> bool:
         is_heartbeat = isinstance(event, MessageSent) and "Heartbeat" in event.name
-        return not is_heartbeat and super().is_wanted(event)
+        return not is_heartbeat and super()._wanted(event)
 
 
 class GroupsScreen(ConsoleScreen):

@@ -89,10 +89,10 @@ class EventView(Filtered, VirtualView):
         """Restart the search."""
         reader = self.stage.reader
         if self.objects:
-            scan = TouchScan(reader, self.objects, self.is_wanted)
+            scan = TouchScan(reader, self.objects, self._wanted)
             self.log_ = FoundEvents(reader, scan, with_causes=self.with_causes)
         elif self.filter or self.least > TRAFFIC:
-            self.log_ = FoundEvents(reader, PageScan(reader, self.is_wanted))
+            self.log_ = FoundEvents(reader, PageScan(reader, self._wanted))
         else:
             self.log_ = AllEvents(self.stage.source)
         try:
@@ -101,8 +101,7 @@ class EventView(Filtered, VirtualView):
             self.post_message(self.Unreadable(self, str(error)))
         self._shown_anew()
 
-    def is_wanted(self, event: Event) -> bool:
-        """Whether an event has the level and matches the filter."""
+    def _wanted(self, event: Event) -> bool:
         if self.least > TRAFFIC and event.level < self.least:
             return False
         if not self.filter:

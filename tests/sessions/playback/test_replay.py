@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 from weakref import ref
 
 import pytest
@@ -144,11 +145,9 @@ def test_a_step_back_in_a_very_large_cluster_follows_a_long_move_at_once(
     assert replay.is_near(LAST - 1, 20)
     assert replay.is_near(LAST - 100, 300)
     assert not replay.is_near(LAST - 301, 300)
-    begun: list[int] = []
-    view_of = replay._view_of
-    monkeypatch.setattr(replay, "_view_of", lambda s: begun.append(s.seq) or view_of(s))
-    replay.step(-1)
-    assert begun == [LAST - 20]
+    with mock.patch.object(replay, "_view_of", wraps=replay._view_of) as begun:
+        replay.step(-1)
+    assert [call.args[0].seq for call in begun.call_args_list] == [LAST - 20]
     assert equals_fold(replay, LAST - 1)
 
 
