@@ -153,11 +153,18 @@ def soak(
         terminal.press("C-q")
         gone(process)
         terminal.until(r"status=0\s")
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{reports(folder)}") from error
     finally:
         terminal.close()
-    reports = [*folder.glob("tidegauge-error-*"), *folder.glob("tidegauge-stacks-*")]
-    assert not reports, "\n".join(report.read_text() for report in reports)
+    assert not reports(folder), reports(folder)
     return done
+
+
+def reports(folder: Path) -> str:
+    """What the console wrote about exceptions and hangs."""
+    found = [*folder.glob("tidegauge-error-*"), *folder.glob("tidegauge-stacks-*")]
+    return "\n".join(report.read_text() for report in found)
 
 
 def answer(terminal: Terminal, process: int) -> None:
