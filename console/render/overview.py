@@ -218,7 +218,7 @@ def _waiting(stage: Stage, width: int) -> list[Line]:
     if not count:
         return []
     one = f"{plural(count, 'partition')} with acks=all"
-    note = "for brokers in the ISR that do not respond"
+    note = "for brokers in the ISR that do not respond or fetch"
     return _told("writes waiting", one, "warning", note, width)
 
 
