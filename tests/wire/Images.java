@@ -29,6 +29,7 @@ import org.apache.kafka.server.common.MetadataVersion;
 /**
  * Prints what each batch of metadata logs changes in Kafka's own image, one line of JSON for each
  * batch that changes anything: the batch's first offset, and the new values by name (null: gone).
+ * The segments of one log follow each other and are in a folder of their own.
  *
  * java -cp 'KAFKA_LIBS/*' Images.java 00000000000000000000.log ..
  */
@@ -43,7 +44,13 @@ public class Images {
 
     public static void main(String[] segments) throws IOException {
         Images images = new Images();
+        Path folder = null;
         for (String segment : segments) {
+            if (!Path.of(segment).getParent().equals(folder)) {
+                images = new Images();
+                folder = Path.of(segment).getParent();
+            }
+            System.out.println("segment " + segment);
             ByteBuffer log = ByteBuffer.wrap(Files.readAllBytes(Path.of(segment)));
             while (log.remaining() >= RECORDS_AT) {
                 int begin = log.position();

@@ -9,8 +9,9 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pytest
 
@@ -35,6 +36,14 @@ pytestmark = [
 ]
 
 
+class Log(NamedTuple):
+    """A log as Kafka wrote it: its release, its first recorded file, and its segments."""
+
+    release: str
+    recorded: Path
+    segments: list[Path]
+
+
 def recorded() -> list[tuple[str, list[Path]]]:
     """The release of each recorded metadata log, and its segments."""
     folders = {path.parent for path in TESTS.rglob(f"{FIRST}*")}
@@ -51,53 +60,57 @@ def release_of(path: Path) -> str:
     return INCIDENTS.get(incident) or str(RELEASE.findall(str(path))[-1])
 
 
-RECORDED: Final = recorded()
-IDS: Final = [str(segments[0].relative_to(TESTS)) for _, segments in RECORDED]
-parametrize = pytest.mark.parametrize("log", RECORDED, ids=IDS)
-
-
-def unpacked(log: tuple[str, list[Path]], folder: Path) -> list[str]:
-    """The segments of a log, in a folder of their own; a newer release's test is skipped."""
-    release, segments = log
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Log]:
+    """The logs that the classes can read: those of their own release and older ones."""
     jar = next(Path(LIBS or "").glob("kafka-metadata-*.jar"))
-    known = RELEASE.findall(jar.name)[0]
-    if numbers_of(release) > numbers_of(known):
-        pytest.skip(f"the classes of {known} cannot read all records of {release}")
+    known = numbers_of(RELEASE.findall(jar.name)[0])
+    return [
+        Log(release, segments[0], unpacked(segments, tmp_path_factory.mktemp("log")))
+        for release, segments in recorded()
+        if numbers_of(release) <= known
+    ]
+
+
+def unpacked(segments: list[Path], folder: Path) -> list[Path]:
+    """The segments of a log, in a folder of their own."""
     paths = []
     for segment in segments:
         data = segment.read_bytes()
-        data = gzip.decompress(data) if segment.suffix == ".gz" else data
-        name = segment.name.removesuffix(".gz") if len(log[1]) > 1 else FIRST
-        (folder / name).write_bytes(data)
-        paths.append(str(folder / name))
+        name = segment.name.removesuffix(".gz") if len(segments) > 1 else FIRST
+        paths.append(folder / name)
+        paths[-1].write_bytes(gzip.decompress(data) if segment.suffix == ".gz" else data)
     return paths
 
 
-def java(*words: str) -> str:
+def by_log(logs: list[Log], heading: str, *words: str) -> Iterator[tuple[Log, str]]:
+    """What one Java program says of each log: a line with ``heading`` and a path begins another."""
     command = ["java", *QUICK, "-cp", str(Path(LIBS or "") / "*"), *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    said: dict[Path, str] = {}
+    for part in re.split(f"^{heading}", done.stdout, flags=re.MULTILINE)[1:]:
+        path, _, text = part.partition("\n")
+        folder = Path(path).parent
+        said[folder] = said.get(folder, "") + text
+    for log in logs:
+        yield log, said[log.segments[0].parent]
 
 
-@parametrize
-def test_kafka_dump_log_prints_the_same_records(
-    log: tuple[str, list[Path]], tmp_path: Path
-) -> None:
-    segments = unpacked(log, tmp_path)
-    text = java(
-        "kafka.tools.DumpLogSegments", "--cluster-metadata-decoder", "--files", ",".join(segments)
-    )
-    expected = printed(text)
-    assert expected
-    assert dumped(read_paths([str(tmp_path)]).batches()) == expected
+def test_kafka_dump_log_prints_the_same_records(logs: list[Log]) -> None:
+    files = ",".join(str(path) for log in logs for path in log.segments)
+    words = ("kafka.tools.DumpLogSegments", "--cluster-metadata-decoder", "--files", files)
+    for log, text in by_log(logs, "Dumping ", *words):
+        expected = printed(text)
+        assert expected
+        batches = read_paths([str(log.segments[0].parent)]).batches()
+        assert dumped(batches) == expected, log.recorded
 
 
-@parametrize
-def test_kafkas_image_is_the_same_after_each_batch(
-    log: tuple[str, list[Path]], tmp_path: Path
-) -> None:
-    segments = unpacked(log, tmp_path)
-    expected = [json.loads(line) for line in java(str(IMAGES), *segments).splitlines()]
-    assert expected
-    assert list(changed(read_paths([str(tmp_path)]), log[0])) == expected
+def test_kafkas_image_is_the_same_after_each_batch(logs: list[Log]) -> None:
+    files = [str(path) for log in logs for path in log.segments]
+    for log, text in by_log(logs, "segment ", str(IMAGES), *files):
+        expected = [json.loads(line) for line in text.splitlines()]
+        assert expected
+        folder = str(log.segments[0].parent)
+        assert list(changed(read_paths([folder]), log.release)) == expected, log.recorded
