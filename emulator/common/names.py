@@ -49,7 +49,7 @@ def uuid_of(text: str) -> str:
 
 def random_uuid(random_below: Callable[[int], int]) -> str:
     """A random id of 22 characters (``org.apache.kafka.common.Uuid``), from a seeded generator."""
-    return "".join(ID_CHARACTERS[random_below(len(ID_CHARACTERS))] for _ in range(ID_LENGTH))
+    return "".join([ID_CHARACTERS[random_below(len(ID_CHARACTERS))] for _ in range(ID_LENGTH)])
 
 
 def is_uuid(text: str) -> bool:

@@ -1,6 +1,8 @@
 """A quorum member on the emulated network: its messages, its timer and its settings."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from operator import attrgetter
 from typing import Final
 
 from emulator import events
@@ -58,7 +60,7 @@ class RaftClient:
         self.config = config
         self._version = -1
         around = Surroundings(
-            lambda: kernel.state.now_us,
+            partial(attrgetter("state.now_us"), kernel),
             kernel.random_below,
             self._send,
             self._hang_up,

@@ -211,9 +211,9 @@ class QuorumMember:
             times.append(state.due_us)
         if state.role == LEADER:
             times.append(state.greets_us)
+        times += [rest.until_us for rest in state.resting.values()]
         now_us = self.around.now_us()
-        times += [rest.until_us for rest in state.resting.values() if rest.until_us > now_us]
-        return min((due_us for due_us in times if due_us > now_us), default=NEVER_US)
+        return min([due_us for due_us in times if due_us > now_us], default=NEVER_US)
 
     def give_up_requests(self) -> None:
         """Disconnect from the members whose response is overdue, and back off."""

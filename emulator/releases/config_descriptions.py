@@ -6,6 +6,7 @@ numbers of a source win. Source: ``ConfigHelper``, ``DynamicBrokerConfig.brokerC
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -147,8 +148,21 @@ def describe_defaults(release: str, values: Mapping[str, str]) -> list[ConfigEnt
 
 def describe_topic(release: str, own: Mapping[str, str], layers: Layers) -> list[ConfigEntry]:
     """Describe a topic's configuration; ``own`` are the topic's values."""
+    values = [(source, tuple(of_source.items())) for source, of_source in layers]
+    return list(_described_topic(release, tuple(own.items()), tuple(values)))
+
+
+# Most topics have the same values, and each creation describes one.
+@lru_cache(maxsize=1 << 8)
+def _described_topic(
+    release: str,
+    values: tuple[tuple[str, str], ...],
+    sources: tuple[tuple[int, tuple[tuple[str, str], ...]], ...],
+) -> tuple[ConfigEntry, ...]:
+    own, layers = dict(values), [(source, dict(of_source)) for source, of_source in sources]
     numbers = profile_of(release).numbers
-    entries, keys = {}, broker_configs(numbers)
+    entries: dict[str, ConfigEntry] = {}
+    keys = broker_configs(numbers)
     for key in topic_configs(numbers).values():
         inherited = _of_broker(key.of_broker, keys, layers) if key.of_broker else []
         default = _in_another_unit(key.of_broker, layers) or key.default
@@ -156,7 +170,7 @@ def describe_topic(release: str, own: Mapping[str, str], layers: Layers) -> list
     for name, value in own.items():
         if name not in entries:
             entries[name] = _of_topic(name, own, [], value, TYPES[type_of(name)])
-    return list(entries.values())
+    return tuple(entries.values())
 
 
 def describe_group(release: str, own: Mapping[str, str], layers: Layers) -> list[ConfigEntry]:

@@ -17,6 +17,7 @@ that caused it, even if more is due at the same time.)
 
 from collections.abc import Callable
 from enum import Enum, auto
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final
 
@@ -367,28 +368,24 @@ class Runner:
         """Statements forwarded to the controller, and those invalid without ZooKeeper."""
         kraft = self.kraft_admin
         always: dict[type, Begin] = {
-            inputs.AlterPartition: self._forwarded(kraft.alter_partition),
+            inputs.AlterPartition: partial(_forward, kraft.alter_partition),
             inputs.DescribeTopic: kraft.describe_topic,
         }
         if self.cluster.kraft is None:
             return always
         return always | {
-            inputs.CreateTopic: self._forwarded(kraft.create_topic),
-            inputs.AddPartitions: self._forwarded(kraft.add_partitions),
-            inputs.ConfigureTopic: self._forwarded(kraft.configure_topic),
-            inputs.ConfigureBroker: self._forwarded(kraft.configure_broker),
-            inputs.DeleteTopic: self._forwarded(kraft.delete_topic),
-            inputs.ElectPreferred: self._forwarded(kraft.elect_preferred),
-            inputs.ElectUnclean: self._forwarded(kraft.elect_unclean),
-            inputs.Reassign: self._forwarded(kraft.reassign),
-            inputs.CancelReassignment: self._forwarded(kraft.cancel_reassignment),
+            inputs.CreateTopic: partial(_forward, kraft.create_topic),
+            inputs.AddPartitions: partial(_forward, kraft.add_partitions),
+            inputs.ConfigureTopic: partial(_forward, kraft.configure_topic),
+            inputs.ConfigureBroker: partial(_forward, kraft.configure_broker),
+            inputs.DeleteTopic: partial(_forward, kraft.delete_topic),
+            inputs.ElectPreferred: partial(_forward, kraft.elect_preferred),
+            inputs.ElectUnclean: partial(_forward, kraft.elect_unclean),
+            inputs.Reassign: partial(_forward, kraft.reassign),
+            inputs.CancelReassignment: partial(_forward, kraft.cancel_reassignment),
             inputs.ZkCommand: kraft.refuse,
             inputs.ExpireSession: kraft.refuse,
         }
-
-    def _forwarded(self, ask: Callable[[Any], int]) -> Begin:
-        """Start a statement with a request whose response is the statement's result."""
-        return lambda statement: AdminResponded(NEVER_US, ask(statement))
 
     def _change_controller(self, statement: inputs.ChangeController) -> Begun:
         chosen = self.processes.change_controller(statement)
@@ -494,3 +491,8 @@ class Runner:
         limit_us = now_us + SETTLE_LIMIT_US
         until_us = min(now_us + statement.quiet_us, limit_us)
         return Quiet(until_us, now_us, statement.quiet_us, limit_us)
+
+
+def _forward(ask: Callable[[Any], int], statement: inputs.AnyInput) -> AdminResponded:
+    """Start a statement with a request whose response is the statement's result."""
+    return AdminResponded(NEVER_US, ask(statement))
