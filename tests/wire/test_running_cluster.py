@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from emulator.cluster_image.document import encode
-from emulator.cluster_image.image import CommittedOffset
+from emulator.cluster_image.image import (
+    DEFAULT,
+    Broker,
+    ClientQuota,
+    ClusterImage,
+    CommittedOffset,
+    ScramUser,
+)
 from sessions.own_cluster.importing import import_sources, read_source
 from sessions.own_cluster.read_only_client import (
     READ_REQUESTS,
@@ -174,6 +181,26 @@ def test_groups_and_their_offsets_are_read_and_are_in_a_copy(
     with closing(KafkaCluster(kafka_cluster_server, image=file)) as copy:
         (restored,) = read_source(f"kafka://{copy.bootstrap_servers}").image.groups
     assert (restored.id, restored.state, restored.offsets) == ("readers", "Empty", group.offsets)
+
+
+@pytest.mark.parametrize("release", ["2.6", "4.1"])
+def test_users_quotas_and_directories_are_told(
+    kafka_cluster_server: ClusterServer, tmp_path: Path, release: str
+) -> None:
+    users = (ScramUser("alice", {"SCRAM-SHA-256": 8_192}),)
+    quotas = (ClientQuota("alice", DEFAULT, values={"producer_byte_rate": 1_024.0}),)
+    file = tmp_path / "prod.cluster.json"
+    file.write_bytes(
+        encode(ClusterImage(release, users=users, quotas=quotas, brokers=(Broker(1, up=True),)))
+    )
+    with closing(KafkaCluster(kafka_cluster_server, image=file)) as copy, recorded() as keys:
+        reading = read_source(f"kafka://{copy.bootstrap_servers}")
+    assert {*keys} <= READ_REQUESTS.keys()
+    assert reading.image.users == (() if release == "2.6" else users)  # KIP-554 came with 2.7
+    assert reading.image.quotas == quotas
+    [broker] = reading.image.brokers
+    assert len(broker.log_dirs or ()) == 1
+    assert [note for note in reading.notes if "left out" in note] == []
 
 
 @pytest.mark.kafka(version="3.9")

@@ -146,15 +146,16 @@ def _take(contents: _Found, znode: Znode, path: str) -> None:
 
 def _take_broker(contents: _Found, znode: Znode, broker: int) -> None:
     registration = _decoded(znode, _Id)
-    rack = registration.rack or NO_RACK
+    listeners = listeners_in(registration.endpoints, registration.listener_security_protocol_map)
+    first = listeners[0] if listeners and registration.host is None else registration
     contents.brokers[broker] = Broker(
         broker,
-        rack=rack,
+        rack=registration.rack or NO_RACK,
         up=True,
         epoch=znode.czxid,
-        host=registration.host,
-        port=registration.port,
-        listeners=listeners_in(registration.endpoints, registration.listener_security_protocol_map),
+        host=first.host,
+        port=first.port,
+        listeners=listeners,
     )
 
 
