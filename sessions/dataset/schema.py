@@ -133,6 +133,24 @@ def partition_columns(null: str = "") -> tuple[Column, ...]:
     )
 
 
+def columns(table: str) -> tuple[Column, ...]:
+    """Read columns from a table: ``name | type unit | meaning | null``, without what is empty.
+
+    A line that is indented continues the one before it.
+
+    Raises:
+        ValueError: a type that columns do not have.
+    """
+    read = []
+    for line in table.replace("\n    ", " ").splitlines():
+        name, type_and_unit, meaning, null = [*line.split(" | "), ""][:4]
+        type_, _, unit = type_and_unit.partition(" ")
+        if type_ not in get_args(Type):
+            raise ValueError(f"{type_!r} is no type of a column")
+        read.append(Column(name, cast("Type", type_), unit, meaning, null))
+    return tuple(read)
+
+
 def fact_columns() -> tuple[Column, ...]:
     """Return the columns with the number and time of a row's event."""
     return (

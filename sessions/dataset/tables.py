@@ -14,6 +14,7 @@ from sessions.dataset.schema import (
     Example,
     Table,
     column_type,
+    columns,
     fact_columns,
     partition_columns,
     session_column,
@@ -88,22 +89,16 @@ EVENTS: Final = Table(
         *fact_columns(),
         Column("type", "string", "", "the event's type, `RecordsAppended`, .."),
         *partition_columns(NO_PARTITION + "; `partition` also if it is about a whole topic"),
-        Column(
-            "broker",
-            "int32",
-            "broker id",
-            "the event's broker, controller, host or source; -1 ZooKeeper, -2 clients",
-            "it did not happen on a particular host",
-        ),
+        *columns("""\
+broker | int32 broker id | the event's broker, controller, host or source; -1 ZooKeeper, -2 clients
+    | it did not happen on a particular host
+"""),
         *FIELDS,
         PARTITION_DATA,
-        Column(
-            "payload",
-            "string",
-            "JSON",
-            "fields without a column of their own, an object by name; few rare events have any",
-            "there are none",
-        ),
+        *columns("""\
+payload | string JSON | fields without a column of their own, an object by name; few rare events
+    have any | there are none
+"""),
     ),
     clustered="type",
     example=Example(
@@ -126,38 +121,20 @@ PARTITION_STATES: Final = Table(
     (
         session_column(),
         *partition_columns(),
-        Column(
-            "state", "string", "", "`online` (the znode names a leader), `offline` or `nonexistent`"
-        ),
-        Column("leader", "int32", "broker id", "leader; -1: none", "no state znode"),
-        Column("leader_epoch", "int32", "", "leader epoch", "no state znode"),
-        Column(
-            "controller_epoch",
-            "int32",
-            "",
-            "epoch of the controller that wrote it",
-            "no state znode",
-        ),
-        Column("zk_version", "int32", "", "dataVersion of the state znode", "no state znode"),
-        Column("isr", "list<int32>", "broker id", "in-sync replicas as the znode has them"),
-        Column(
-            "replicas", "list<int32>", "broker id", "assigned replicas, the preferred leader first"
-        ),
-        Column("min_isr", "int32", "replicas", "min.insync.replicas in force for the topic"),
-        Column(
-            "unclean_election",
-            "bool",
-            "",
-            "unclean.leader.election.enable in force for the topic",
-        ),
-        Column(
-            "hw",
-            "int64",
-            "offset",
-            "the leader's own HW",
-            "there is no leader, or it does not act as one: it is down, or not notified yet",
-        ),
-        Column("leo", "int64", "offset", "the leader's own LEO", "as `hw`"),
+        *columns("""\
+state | string | `online` (the znode names a leader), `offline` or `nonexistent`
+leader | int32 broker id | leader; -1: none | no state znode
+leader_epoch | int32 | leader epoch | no state znode
+controller_epoch | int32 | epoch of the controller that wrote it | no state znode
+zk_version | int32 | dataVersion of the state znode | no state znode
+isr | list<int32> broker id | in-sync replicas as the znode has them
+replicas | list<int32> broker id | assigned replicas, the preferred leader first
+min_isr | int32 replicas | min.insync.replicas in force for the topic
+unclean_election | bool | unclean.leader.election.enable in force for the topic
+hw | int64 offset | the leader's own HW | there is no leader, or it does not act as one: it is down,
+    or not notified yet
+leo | int64 offset | the leader's own LEO | as `hw`
+"""),
         *validity_columns(),
     ),
     example=Example(
@@ -179,25 +156,17 @@ REPLICA_STATES: Final = Table(
     (
         session_column(),
         *partition_columns(),
-        Column("broker", "int32", "broker id", "the replica's broker"),
-        Column("role", "string", "", "`leader`, `follower` or `offline`"),
-        Column(
-            "leader_epoch",
-            "int32",
-            "",
-            "the latest leader epoch that it has received; -1: none yet",
-        ),
-        Column("leo", "int64", "offset", "LEO"),
-        Column("hw", "int64", "offset", "HW"),
-        Column("log_start", "int64", "offset", "first offset"),
-        Column(
-            "remote_leo",
-            "int64",
-            "offset",
-            "LEO of this replica as known to the leader that the state znode names",
-            "the leader does not know it, or there is no leader",
-        ),
-        Column("in_isr", "bool", "", "whether it is in the ISR of the state znode"),
+        *columns("""\
+broker | int32 broker id | the replica's broker
+role | string | `leader`, `follower` or `offline`
+leader_epoch | int32 | the latest leader epoch that it has received; -1: none yet
+leo | int64 offset | LEO
+hw | int64 offset | HW
+log_start | int64 offset | first offset
+remote_leo | int64 offset | LEO of this replica as known to the leader that the state znode names |
+    the leader does not know it, or there is no leader
+in_isr | bool | whether it is in the ISR of the state znode
+"""),
         *validity_columns(),
     ),
     example=Example(
@@ -219,48 +188,31 @@ PRODUCED: Final = Table(
     "sorted by the event after which their batch was both answered and committed; others come last",
     (
         session_column(),
-        Column("record", "int64", "record id", "its number among all records of the session"),
-        Column("producer", "string", "", "the producer's name"),
+        *columns("""\
+record | int64 record id | its number among all records of the session
+producer | string | the producer's name
+"""),
         *partition_columns(),
-        Column("key", "string", "text", "key", "it has none"),
-        Column("value", "string", "text", "value"),
-        Column("acks", "int32", "", "0, 1 or -1 (all)"),
-        Column("sent_seq", "int64", "event", "ProduceSent, when its batch was first sent"),
-        Column("sent_us", "int64", "us", "virtual time of that event"),
-        Column("retries", "int32", "", "number of times the batch was resent"),
-        Column(
-            "appended_seq",
-            "int64",
-            "event",
-            "RecordsAppended, when a leader first wrote it",
-            "no leader wrote it",
-        ),
-        Column("appended_us", "int64", "us", "virtual time of that event", "as `appended_seq`"),
-        Column(
-            "offset",
-            "int64",
-            "offset",
-            "offset in its acknowledgement or, without one, of its first append by a leader",
-            "neither happened",
-        ),
-        Column(
-            "outcome",
-            "string",
-            "",
-            "`acked`, `failed`, `pending` (the session ended first) or, with acks=0, `sent`: "
-            "sent without waiting for an acknowledgement",
-        ),
-        Column("error", "string", "", "Kafka's error name for a failed record, else `NONE`"),
-        Column("answered_seq", "int64", "event", "ProduceAcknowledged or ProduceFailed", "pending"),
-        Column("answered_us", "int64", "us", "virtual time of that event", "pending"),
-        Column(
-            "committed_seq",
-            "int64",
-            "event",
-            "HighWatermarkChanged, when a leader's HW first passed it",
-            "never committed",
-        ),
-        Column("committed_us", "int64", "us", "virtual time of that event", "never committed"),
+        *columns("""\
+key | string text | key | it has none
+value | string text | value
+acks | int32 | 0, 1 or -1 (all)
+sent_seq | int64 event | ProduceSent, when its batch was first sent
+sent_us | int64 us | virtual time of that event
+retries | int32 | number of times the batch was resent
+appended_seq | int64 event | RecordsAppended, when a leader first wrote it | no leader wrote it
+appended_us | int64 us | virtual time of that event | as `appended_seq`
+offset | int64 offset | offset in its acknowledgement or, without one, of its first append by a
+    leader | neither happened
+outcome | string | `acked`, `failed`, `pending` (the session ended first) or, with acks=0, `sent`:
+    sent without waiting for an acknowledgement
+error | string | Kafka's error name for a failed record, else `NONE`
+answered_seq | int64 event | ProduceAcknowledged or ProduceFailed | pending
+answered_us | int64 us | virtual time of that event | pending
+committed_seq | int64 event | HighWatermarkChanged, when a leader's HW first passed it | never
+    committed
+committed_us | int64 us | virtual time of that event | never committed
+"""),
     ),
     example=Example(
         "Which records were acknowledged late, and how late?",
@@ -281,13 +233,15 @@ CONSUMED: Final = Table(
     (
         session_column(),
         *fact_columns(),
-        Column("consumer", "string", "", "the consumer's name"),
-        Column(
-            "consume", "int32", "", "number of the `consume` statement of this consumer, from 1"
-        ),
+        *columns("""\
+consumer | string | the consumer's name
+consume | int32 | number of the `consume` statement of this consumer, from 1
+"""),
         *partition_columns(),
-        Column("offset", "int64", "offset", "offset at which it was read"),
-        Column("record", "int64", "record id", "the record, as in `produced`"),
+        *columns("""\
+offset | int64 offset | offset at which it was read
+record | int64 record id | the record, as in `produced`
+"""),
     ),
     example=Example(
         "How long did each record take from producer to consumer?",
@@ -308,18 +262,15 @@ ELECTIONS: Final = Table(
         session_column(),
         *fact_columns(),
         *partition_columns(),
-        Column("controller", "int32", "broker id", "the controller"),
-        Column(
-            "strategy",
-            "string",
-            "",
-            "`New`, `Offline`, `Reassign`, `Preferred`, `ControlledShutdown` or `Unclean`",
-        ),
-        Column("elected", "bool", "", "whether a leader was found"),
-        Column("leader", "int32", "broker id", "the new leader", "no leader was found"),
-        Column("leader_epoch", "int32", "", "its leader epoch", "no leader was found"),
-        Column("isr", "list<int32>", "broker id", "the new ISR", "no leader was found"),
-        Column("reason", "string", "", "why no leader was found", "a leader was found"),
+        *columns("""\
+controller | int32 broker id | the controller
+strategy | string | `New`, `Offline`, `Reassign`, `Preferred`, `ControlledShutdown` or `Unclean`
+elected | bool | whether a leader was found
+leader | int32 broker id | the new leader | no leader was found
+leader_epoch | int32 | its leader epoch | no leader was found
+isr | list<int32> broker id | the new ISR | no leader was found
+reason | string | why no leader was found | a leader was found
+"""),
     ),
     example=Example(
         "Which elections failed, and why?",
@@ -341,23 +292,14 @@ ISR_CHANGES: Final = Table(
         session_column(),
         *fact_columns(),
         *partition_columns(),
-        Column("broker", "int32", "broker id", "the leader"),
-        Column(
-            "step",
-            "string",
-            "",
-            "`asked` (requested from ZooKeeper or the controller) or `acting` (now in effect)",
-        ),
-        Column("isr", "list<int32>", "broker id", "the ISR that is requested or in effect"),
-        Column("change", "string", "", "`shrink` or `expand`", "`acting`"),
-        Column("replica", "int32", "broker id", "the replica that leaves or joins", "`acting`"),
-        Column(
-            "zk_version",
-            "int32",
-            "",
-            "version of the state znode that the leader assumes",
-            "`asked`",
-        ),
+        *columns("""\
+broker | int32 broker id | the leader
+step | string | `asked` (requested from ZooKeeper or the controller) or `acting` (now in effect)
+isr | list<int32> broker id | the ISR that is requested or in effect
+change | string | `shrink` or `expand` | `acting`
+replica | int32 broker id | the replica that leaves or joins | `acting`
+zk_version | int32 | version of the state znode that the leader assumes | `asked`
+"""),
     ),
     example=Example(
         "How often did a leader request to remove each replica from the ISR, and to add it again?",
@@ -381,10 +323,12 @@ TRUNCATIONS: Final = Table(
         session_column(),
         *fact_columns(),
         *partition_columns(),
-        Column("broker", "int32", "broker id", "the replica's broker"),
-        Column("leo", "int64", "offset", "LEO after the truncation"),
-        Column("previous_leo", "int64", "offset", "LEO before the truncation"),
-        Column("reason", "string", "", "the rule that required it"),
+        *columns("""\
+broker | int32 broker id | the replica's broker
+leo | int64 offset | LEO after the truncation
+previous_leo | int64 offset | LEO before the truncation
+reason | string | the rule that required it
+"""),
     ),
     example=Example(
         "How many records did each broker truncate, and for what reason?",
@@ -404,19 +348,15 @@ REQUESTS: Final = Table(
     (
         session_column(),
         *fact_columns(),
-        Column("name", "string", "", "Kafka's name, `FetchRequest`, .."),
-        Column("source", "int32", "host", "sender: broker id, -1 ZooKeeper, -2 clients"),
-        Column("destination", "int32", "host", "receiver"),
-        Column("partitions", "int32", "partitions", "number of partitions that its detail lists"),
-        Column("answered_seq", "int64", "event", "MessageSent of the response", "there was none"),
-        Column(
-            "answered_us",
-            "int64",
-            "us",
-            "virtual time at which the response left",
-            "there was none",
-        ),
-        Column("lost", "string", "", "why the request was lost", "it was not lost"),
+        *columns("""\
+name | string | Kafka's name, `FetchRequest`, ..
+source | int32 host | sender: broker id, -1 ZooKeeper, -2 clients
+destination | int32 host | receiver
+partitions | int32 partitions | number of partitions that its detail lists
+answered_seq | int64 event | MessageSent of the response | there was none
+answered_us | int64 us | virtual time at which the response left | there was none
+lost | string | why the request was lost | it was not lost
+"""),
     ),
     example=Example(
         "How long did requests wait for a response, and how many never received one?",
@@ -438,29 +378,19 @@ CLIENT_REQUESTS: Final = Table(
     (
         session_column(),
         *fact_columns(),
-        Column("connection", "int64", "", "number of the connection"),
-        Column("client", "string", "", "client id; `connection-N` if it has none"),
-        Column("address", "string", "", "host and port of the client; empty if unknown"),
-        Column("library", "string", "", "library and version", "not sent (KIP-511)"),
-        Column("broker", "int32", "broker id", "the broker that received it"),
-        Column("api", "string", "", "Kafka's name, `Produce`, `Fetch`, .."),
-        Column("api_version", "int32", "", "version of the request"),
-        Column("group", "string", "", "consumer group that the client is a member of", "none"),
-        Column("answered_seq", "int64", "event", "ClientResponseSent", "there was none"),
-        Column(
-            "answered_us",
-            "int64",
-            "us",
-            "virtual time at which the response left",
-            "there was none",
-        ),
-        Column(
-            "errors",
-            "list<string>",
-            "",
-            "names of the errors in the response, each once",
-            "there was none",
-        ),
+        *columns("""\
+connection | int64 | number of the connection
+client | string | client id; `connection-N` if it has none
+address | string | host and port of the client; empty if unknown
+library | string | library and version | not sent (KIP-511)
+broker | int32 broker id | the broker that received it
+api | string | Kafka's name, `Produce`, `Fetch`, ..
+api_version | int32 | version of the request
+group | string | consumer group that the client is a member of | none
+answered_seq | int64 event | ClientResponseSent | there was none
+answered_us | int64 us | virtual time at which the response left | there was none
+errors | list<string> | names of the errors in the response, each once | there was none
+"""),
     ),
     example=Example(
         "How long did clients wait for each API, and how often did they receive an error?",
@@ -483,18 +413,14 @@ ZNODES: Final = Table(
     (
         session_column(),
         *fact_columns(),
-        Column("path", "string", "", "the znode's path"),
-        Column("change", "string", "", "`created`, `changed` or `deleted`"),
-        Column("data", "string", "", "its data after the change", "ZooKeeper's null, or deleted"),
-        Column("version", "int32", "", "its dataVersion after the change", "deleted"),
-        Column(
-            "zk_session",
-            "int64",
-            "",
-            "the owner of an ephemeral znode; 0: persistent",
-            "not `created`",
-        ),
-        Column("zxid", "int64", "", "ZooKeeper's transaction id"),
+        *columns("""\
+path | string | the znode's path
+change | string | `created`, `changed` or `deleted`
+data | string | its data after the change | ZooKeeper's null, or deleted
+version | int32 | its dataVersion after the change | deleted
+zk_session | int64 | the owner of an ephemeral znode; 0: persistent | not `created`
+zxid | int64 | ZooKeeper's transaction id
+"""),
     ),
     example=Example(
         "Which znodes were written most often?",
@@ -516,18 +442,16 @@ CONTROLLER: Final = Table(
     (
         session_column(),
         *fact_columns(),
-        Column("broker", "int32", "broker id", "the controller"),
-        Column(
-            "change", "string", "", "`elected`, `resigned` or `step` (of one of its procedures)"
-        ),
-        Column("epoch", "int32", "", "controller epoch", "`step`"),
-        Column(
-            "epoch_zk_version", "int32", "", "dataVersion of /controller_epoch", "not `elected`"
-        ),
-        Column("procedure", "string", "", "`onControllerFailover`, ..", "not `step`"),
-        Column("step", "int32", "", "number of the step in the procedure", "not `step`"),
-        Column("name", "string", "", "name of the step", "not `step`"),
-        Column("detail", "string", "", "what the step concerned, or why it resigned", "`elected`"),
+        *columns("""\
+broker | int32 broker id | the controller
+change | string | `elected`, `resigned` or `step` (of one of its procedures)
+epoch | int32 | controller epoch | `step`
+epoch_zk_version | int32 | dataVersion of /controller_epoch | not `elected`
+procedure | string | `onControllerFailover`, .. | not `step`
+step | int32 | number of the step in the procedure | not `step`
+name | string | name of the step | not `step`
+detail | string | what the step concerned, or why it resigned | `elected`
+"""),
     ),
     example=Example(
         "Who became controller, when, and with which epoch?",
@@ -549,16 +473,13 @@ METADATA_RECORDS: Final = Table(
     (
         session_column(),
         *fact_columns(),
-        Column("offset", "int64", "offset", "its offset in `__cluster_metadata-0`"),
-        Column("epoch", "int32", "", "leader epoch of the quorum that wrote it"),
-        Column(
-            "batch",
-            "int64",
-            "offset",
-            "offset of the first record of its batch, which takes effect as a whole",
-        ),
-        Column("type", "string", "", "Kafka's name without `Record`; `NoOpRecord`s are left out"),
-        Column("version", "int32", "", "version of the record's schema"),
+        *columns("""\
+offset | int64 offset | its offset in `__cluster_metadata-0`
+epoch | int32 | leader epoch of the quorum that wrote it
+batch | int64 offset | offset of the first record of its batch, which takes effect as a whole
+type | string | Kafka's name without `Record`; `NoOpRecord`s are left out
+version | int32 | version of the record's schema
+"""),
         Column("topic", "string", "", "topic; `t#2` is the second one called t", NOT_IN_RECORD),
         Column("partition", "int32", "", "number of a partition in its topic", NOT_IN_RECORD),
         Column("replicas", "list<int32>", "broker id", "assigned replicas", NOT_IN_RECORD),
@@ -631,13 +552,9 @@ METADATA_RECORDS: Final = Table(
             "feature_level", "int32", "", "finalized level of a feature; 0: removed", NOT_IN_RECORD
         ),
         Column("next_producer_id", "int64", "", "first producer id after the block", NOT_IN_RECORD),
-        Column(
-            "data",
-            "string",
-            "JSON",
-            "fields without a column of their own, by Kafka's names",
-            "there are none",
-        ),
+        *columns("""\
+data | string JSON | fields without a column of their own, by Kafka's names | there are none
+"""),
     ),
     example=Example(
         "Which partitions changed in the same batch in which a broker was fenced?",
@@ -658,15 +575,12 @@ QUORUM_ROLES: Final = Table(
     (
         session_column(),
         *fact_columns(),
-        Column("controller", "int32", "host", "the controller"),
-        Column(
-            "role",
-            "string",
-            "",
-            "`unattached`, `follower`, `prospective`, `candidate`, `leader` or `resigned`",
-        ),
-        Column("epoch", "int32", "", "latest quorum epoch that it knows"),
-        Column("leader", "int32", "host", "the leader of that epoch as it knows it; -1: none"),
+        *columns("""\
+controller | int32 host | the controller
+role | string | `unattached`, `follower`, `prospective`, `candidate`, `leader` or `resigned`
+epoch | int32 | latest quorum epoch that it knows
+leader | int32 host | the leader of that epoch as it knows it; -1: none
+"""),
     ),
     example=Example(
         "How often was a controller a candidate, and how often was one elected?",
@@ -689,24 +603,19 @@ FAULTS: Final = Table(
     (
         session_column(),
         *fact_columns(),
-        Column(
-            "kind", "string", "", "`broker`, `controller` (KRaft's), `link`, `session` or `replica`"
-        ),
+        *columns("""\
+kind | string | `broker`, `controller` (KRaft's), `link`, `session` or `replica`
+"""),
         *partition_columns("not `replica`"),
-        Column("broker", "int32", "broker id", "the broker or host; for a link, its source"),
-        Column("destination", "int32", "host", "destination of the link", "not `link`"),
-        Column(
-            "state",
-            "string",
-            "",
-            "the process's state; or `whole`, `cut`, `impaired`; `expired`, `closed`; "
-            "`paused`, `resumed`",
-        ),
-        Column("delay_us", "int64", "us", "delay added to each message", "not `link`"),
-        Column("drop_percent", "double", "percent", "share of messages lost", "not `link`"),
-        Column(
-            "holding", "list<string>", "", "names of messages held back; `*`: all", "not `link`"
-        ),
+        *columns("""\
+broker | int32 broker id | the broker or host; for a link, its source
+destination | int32 host | destination of the link | not `link`
+state | string | the process's state; or `whole`, `cut`, `impaired`; `expired`, `closed`; `paused`,
+    `resumed`
+delay_us | int64 us | delay added to each message | not `link`
+drop_percent | double percent | share of messages lost | not `link`
+holding | list<string> | names of messages held back; `*`: all | not `link`
+"""),
     ),
     example=Example(
         "Which faults hit the leader of a partition?",
@@ -727,89 +636,36 @@ SESSIONS: Final = Table(
     "",
     (
         session_column(),
-        Column("name", "string", "", "the session's name"),
-        Column("version", "string", "", "the emulated release", "no cluster was created"),
-        Column("seed", "int64", "", "random seed", "no cluster was created"),
-        Column(
-            "brokers",
-            "int32",
-            "brokers",
-            "brokers when the cluster was created",
-            "no cluster was created",
-        ),
-        Column(
-            "config", "map<string,string>", "", "broker defaults that were set, by Kafka's names"
-        ),
-        Column("variables", "map<string,string>", "", "values of the script's variables, by name"),
-        Column("path", "string", "", "path of its file when it was exported", "it had no file"),
-        Column("events", "int64", "events", "events in the session"),
-        Column("last_seq", "int64", "event", "number of the last event; 0: none"),
-        Column(
-            "time_us", "int64", "us", "virtual time at its end; if not complete, of its last event"
-        ),
-        Column(
-            "complete",
-            "bool",
-            "",
-            "whether its recording was closed and could be read completely when it was exported",
-        ),
-        Column(
-            "damaged_at",
-            "int64",
-            "event",
-            "number of the first event that could not be read",
-            "no event is damaged",
-        ),
-        Column("state_hash", "string", "", "SHA-256 of the final state", "not recorded"),
-        Column(
-            "acked", "int64", "records", "acknowledged records; those with acks=0 are none of them"
-        ),
-        Column("failed", "int64", "records", "records whose produce failed"),
-        Column(
-            "lost",
-            "int64",
-            "records",
-            "those of `acked` that are missing from their leaders' logs at the end",
-        ),
-        Column(
-            "lost_offsets",
-            "int64",
-            "offsets",
-            "offsets that were committed before the cluster started from an image, and that the "
-            "leaders' logs lack at the end: which records they had is not known",
-        ),
-        Column("duplicated", "int64", "records", "extra copies in the leaders' logs at the end"),
-        Column(
-            "diverged",
-            "int64",
-            "offsets",
-            "offsets at which replicas have different records at the end",
-        ),
-        Column(
-            "consumed_lost", "int64", "records", "records that a consumer read and that are gone"
-        ),
-        Column("expectations_passed", "int64", "", "assertions that passed"),
-        Column("expectations_failed", "int64", "", "assertions that failed"),
-        Column(
-            "invariants_violated",
-            "int64",
-            "",
-            "violated invariants that the release is not known to violate",
-        ),
-        Column(
-            "leaderless_us",
-            "int64",
-            "us",
-            "time without a running broker that acts as leader, after the first leader; "
-            "summed over partitions",
-        ),
-        Column(
-            "outcome",
-            "string",
-            "",
-            "`failed` if an assertion failed or such an invariant was violated; otherwise "
-            "`passed`, or `unknown` if it is not complete",
-        ),
+        *columns("""\
+name | string | the session's name
+version | string | the emulated release | no cluster was created
+seed | int64 | random seed | no cluster was created
+brokers | int32 brokers | brokers when the cluster was created | no cluster was created
+config | map<string,string> | broker defaults that were set, by Kafka's names
+variables | map<string,string> | values of the script's variables, by name
+path | string | path of its file when it was exported | it had no file
+events | int64 events | events in the session
+last_seq | int64 event | number of the last event; 0: none
+time_us | int64 us | virtual time at its end; if not complete, of its last event
+complete | bool | whether its recording was closed and could be read completely when it was exported
+damaged_at | int64 event | number of the first event that could not be read | no event is damaged
+state_hash | string | SHA-256 of the final state | not recorded
+acked | int64 records | acknowledged records; those with acks=0 are none of them
+failed | int64 records | records whose produce failed
+lost | int64 records | those of `acked` that are missing from their leaders' logs at the end
+lost_offsets | int64 offsets | offsets that were committed before the cluster started from an image,
+    and that the leaders' logs lack at the end: which records they had is not known
+duplicated | int64 records | extra copies in the leaders' logs at the end
+diverged | int64 offsets | offsets at which replicas have different records at the end
+consumed_lost | int64 records | records that a consumer read and that are gone
+expectations_passed | int64 | assertions that passed
+expectations_failed | int64 | assertions that failed
+invariants_violated | int64 | violated invariants that the release is not known to violate
+leaderless_us | int64 us | time without a running broker that acts as leader, after the first
+    leader; summed over partitions
+outcome | string | `failed` if an assertion failed or such an invariant was violated; otherwise
+    `passed`, or `unknown` if it is not complete
+"""),
     ),
     example=Example(
         "Which releases lost acknowledged records?",
@@ -855,20 +711,15 @@ RUNS: Final = Table(
     "",
     (
         session_column(),
-        Column(
-            "varied", "map<string,string>", "", "the run's combination of varied values, by name"
-        ),
-        Column("seed", "int64", "", "random seed"),
-        Column(
-            "outcome",
-            "string",
-            "",
-            "`passed`; `failed` (an assertion or an invariant), `raised` (a bug in the program), "
-            "`hung` (it took longer than the limit)",
-        ),
-        Column("findings", "list<string>", "", "why the run is worth a look: an outcome, a loss"),
-        Column("limit_s", "double", "seconds", "its limit of wall time"),
-        Column("error", "string", "", "the error", "it did not raise or hang"),
+        *columns("""\
+varied | map<string,string> | the run's combination of varied values, by name
+seed | int64 | random seed
+outcome | string | `passed`; `failed` (an assertion or an invariant), `raised` (a bug in the
+    program), `hung` (it took longer than the limit)
+findings | list<string> | why the run is worth a look: an outcome, a loss
+limit_s | double seconds | its limit of wall time
+error | string | the error | it did not raise or hang
+"""),
         Column("events", "int64", "events", "events in the session", NO_SESSION),
         Column("time_us", "int64", "us", "virtual time at its end", NO_SESSION),
         Column("acked", "int64", "records", "as in `sessions`", NO_SESSION),
