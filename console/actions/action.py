@@ -1,6 +1,6 @@
 """What an action is: the registry's entries are made of this."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -46,18 +46,38 @@ class Action(Struct, frozen=True):
         return self.verb.replace(".", "_")
 
 
-def everywhere(id: str, keys: str, help: str, label: str = "", **more: Any) -> Action:
-    """An action of all screens; its id is its verb, whose first part is its group."""
-    group = id.partition(".")[0]
-    return Action(id, id, tuple(keys.split()), (ANYWHERE,), help, group, label, **more)
+def actions(table: str, **screens: Sequence[str]) -> list[Action]:
+    """Read actions from a table: ``screens | verb | keys | label | help``; no label is a dash.
 
-
-def on(
-    screens: Sequence[str], verb: str, keys: str, help: str, label: str = "", **more: Any
-) -> list[Action]:
-    """The same action on several screens, one id each, so that each can be remapped on its own."""
-    group = verb.partition(".")[0]
+    Screens may be names of ``screens``. On several screens an action has one id each, so that each
+    can be remapped on its own; an action of all screens, or of the prompt, has its verb as id. The
+    first part of a verb is its group. An indented line continues the one before it; with a colon it
+    has what else there is to say: ``writes``, ``files``, ``previews``, ``shown KEYS``, ``kraft
+    HELP``.
+    """
     return [
-        Action(f"{screen}.{verb}", verb, tuple(keys.split()), (screen,), help, group, label, **more)
-        for screen in screens
+        action
+        for entry in table.replace("\n    ", "\0").splitlines()
+        for action in _actions(entry.split("\0"), screens)
     ]
+
+
+def _actions(lines: list[str], screens: Mapping[str, Sequence[str]]) -> Iterator[Action]:
+    more: dict[str, Any] = {}
+    for line in lines:
+        if line.startswith(": "):
+            name, _, value = line[2:].partition(" ")
+            more[name] = value or True
+    row = " ".join(line for line in lines if not line.startswith(": "))
+    places, verb, keys, label, text = row.split(" | ")
+    for place in screens.get(places, places.split()):
+        yield Action(
+            verb if place in (ANYWHERE, PROMPT) else f"{place}.{verb}",
+            verb,
+            tuple(keys.split()),
+            (place,),
+            text,
+            verb.partition(".")[0],
+            "" if label == "-" else label,
+            **more,
+        )

@@ -2,184 +2,79 @@
 
 from typing import Final
 
-from console.actions.action import on
+from console.actions.action import actions
 
 TABLES: Final = ("partitions", "brokers", "broker", "clients", "groups")
 """Screens with a sortable table."""
 
-TABLE: Final = [
-    *on(
-        TABLES,
-        "filter.open",
-        "/",
-        "Show only rows that match: words, re:pattern, or isr<min and not (lag>10 or leader=1,2)",
-        "filter",
-    ),
-    *on(TABLES, "pin", "p", "Pin the row above the others, or unpin it"),
-    *on(TABLES, "sort.menu", "s", "Choose the column to sort by", "sort"),
-    *on(TABLES, "sort.previous", "shift+left", "Sort by the column to the left"),
-    *on(TABLES, "sort.next", "shift+right", "Sort by the column to the right"),
-    *on(TABLES, "sort.reverse", "r", "Reverse the order"),
-    *on(TABLES, "faults", "f", "Show only what is not healthy, or all", "faults"),
-    *on(TABLES, "wide", "w", "Show all columns, or as many as fit", "wide"),
-    *on(TABLES, "copy.cell", "y", "Copy the cell in the sorted column"),
-    *on(TABLES, "copy.row", "Y", "Copy the row as JSON"),
-]
-
-DRILL: Final = [
-    *on(
-        ("overview",),
-        "drill",
-        "enter",
-        "Open what the line is about: partitions in that state, a topic, an event",
-        "open",
-    ),
-    *on(
-        ("partitions",),
-        "drill",
-        "enter",
-        "Open the partition: its tapes, replicas and events",
-        "drill",
-    ),
-    *on(
-        ("partition",),
-        "drill",
-        "enter",
-        "Open the record on the tape, or the selected event",
-        "open",
-    ),
-    *on(
-        ("brokers",),
-        "drill",
-        "enter",
-        "Open the broker: its replicas, session, links and events",
-        "drill",
-    ),
-    *on(("broker",), "drill", "enter", "Open the partition, or the selected event", "open"),
-    *on(
-        ("znodes",),
-        "drill",
-        "enter",
-        "Open the znode: its versions and watchers; in its history, go to that event",
-        "open",
-    ),
-    *on(
-        ("metadata",),
-        "drill",
-        "enter",
-        "Open the broker or partition, or the branch; in the history, go to that event",
-        "open",
-    ),
-    *on(("znode",), "drill", "enter", "Move the time cursor to the version", "go there"),
-    *on(
-        ("events", "event"),
-        "drill",
-        "enter",
-        "Open the event with its causes and effects, or what a field names",
-        "open",
-    ),
-    *on(
-        ("lost",), "drill", "enter", "Open the record: its copies, and what happened to it", "open"
-    ),
-    *on(
-        ("clients",),
-        "drill",
-        "enter",
-        "Open the broker that the client is connected to, or the selected event",
-        "broker",
-    ),
-    *on(("groups",), "drill", "enter", "Open the partition, or the selected event", "open"),
-    *on(("diagram",), "drill", "enter", "Unfold the line, or open the event", "open"),
-    *on(("record",), "drill", "enter", "Open the write of the copy, or the event", "open"),
-    *on(("bookmarks",), "drill", "enter", "Move the time cursor to the bookmark", "go there"),
-    *on(("difference",), "drill", "enter", "Open the object that differs", "open"),
-    *on(("analysis",), "drill", "enter", "Open the recording at the event of the row", "open"),
-    *on(("notice",), "drill", "enter", "Open the event that it is about", "event"),
-    *on(("menu",), "drill", "enter", "Choose this line", "choose"),
-    *on(
-        ("partitions",),
-        "why",
-        "W",
-        "Why: open the event behind the cell in the sorted column",
-        "why",
-    ),
-    *on(
-        ("partition",),
-        "why",
-        "W",
-        "Why: open the event behind the state, or the record's write",
-        "why",
-    ),
-    *on(
-        (
-            "overview",
-            "brokers",
-            "broker",
-            "clients",
-            "groups",
-            "znodes",
-            "znode",
-            "metadata",
-            "events",
-            "event",
-            "record",
-        ),
-        "why",
-        "W",
-        "Why: open the event behind what is selected, with its causes",
-        "why",
-    ),
-]
-
-TAPES: Final = on(
-    ("partition",), "wide", "w", "Show the values of records, or their epochs", "values"
+TABLE: Final = actions(
+    """\
+TABLES | filter.open | / | filter | Show only rows that match: words, re:pattern, or isr<min and not
+    (lag>10 or leader=1,2)
+TABLES | pin | p | - | Pin the row above the others, or unpin it
+TABLES | sort.menu | s | sort | Choose the column to sort by
+TABLES | sort.previous | shift+left | - | Sort by the column to the left
+TABLES | sort.next | shift+right | - | Sort by the column to the right
+TABLES | sort.reverse | r | - | Reverse the order
+TABLES | faults | f | faults | Show only what is not healthy, or all
+TABLES | wide | w | wide | Show all columns, or as many as fit
+TABLES | copy.cell | y | - | Copy the cell in the sorted column
+TABLES | copy.row | Y | - | Copy the row as JSON
+""",
+    TABLES=TABLES,
 )
+
+DRILL: Final = actions("""\
+overview | drill | enter | open | Open what the line is about: partitions in that state, a topic, an
+    event
+partitions | drill | enter | drill | Open the partition: its tapes, replicas and events
+partition | drill | enter | open | Open the record on the tape, or the selected event
+brokers | drill | enter | drill | Open the broker: its replicas, session, links and events
+broker | drill | enter | open | Open the partition, or the selected event
+znodes | drill | enter | open | Open the znode: its versions and watchers; in its history, go to
+    that event
+metadata | drill | enter | open | Open the broker or partition, or the branch; in the history, go to
+    that event
+znode | drill | enter | go there | Move the time cursor to the version
+events event | drill | enter | open | Open the event with its causes and effects, or what a field
+    names
+lost | drill | enter | open | Open the record: its copies, and what happened to it
+clients | drill | enter | broker | Open the broker that the client is connected to, or the selected
+    event
+groups | drill | enter | open | Open the partition, or the selected event
+diagram | drill | enter | open | Unfold the line, or open the event
+record | drill | enter | open | Open the write of the copy, or the event
+bookmarks | drill | enter | go there | Move the time cursor to the bookmark
+difference | drill | enter | open | Open the object that differs
+analysis | drill | enter | open | Open the recording at the event of the row
+notice | drill | enter | event | Open the event that it is about
+menu | drill | enter | choose | Choose this line
+partitions | why | W | why | Why: open the event behind the cell in the sorted column
+partition | why | W | why | Why: open the event behind the state, or the record's write
+overview brokers broker clients groups znodes znode metadata events event record | why | W | why |
+    Why: open the event behind what is selected, with its causes
+""")
+
+TAPES: Final = actions("""\
+partition | wide | w | values | Show the values of records, or their epochs
+""")
 
 LOGS: Final = ("overview", "events", "partition")
 """Screens with a log and no table."""
 
-LOG: Final = [
-    *on(
-        LOGS,
-        "filter.open",
-        "/",
-        "Show only events that match: text, re:.., !not",
-        "filter",
-    ),
-    *on(LOGS, "faults", "f", "Show only changes and faults, or every event", "changes"),
-    *on(
-        (
-            *("znodes", "znode", "metadata", "event", "diagram", "lost", "record", "bookmarks"),
-            *("difference", "analysis"),
-        ),
-        "filter.open",
-        "/",
-        "Show only lines that match: text, re:.., !not",
-        "filter",
-    ),
-    *on(
-        ("difference",),
-        "faults",
-        "f",
-        "Hide values that change all the time, such as LEOs, or show them",
-        "changes",
-    ),
-    *on(("page", "notice"), "filter.open", "/", "Go to a line: text, re:.., !not", "search"),
-    *on(
-        ("diagram",),
-        "faults",
-        "f",
-        "Show everything that happened, or only what belongs to the event",
-        "all",
-    ),
-    *on(
-        ("events", "event", "diagram"),
-        "cursor.here",
-        "o",
-        "Move the time cursor to the selected event",
-        "go there",
-    ),
-]
+LOG: Final = actions(
+    """\
+LOGS | filter.open | / | filter | Show only events that match: text, re:.., !not
+LOGS | faults | f | changes | Show only changes and faults, or every event
+znodes znode metadata event diagram lost record bookmarks difference analysis | filter.open | / |
+    filter | Show only lines that match: text, re:.., !not
+difference | faults | f | changes | Hide values that change all the time, such as LEOs, or show them
+page notice | filter.open | / | search | Go to a line: text, re:.., !not
+diagram | faults | f | all | Show everything that happened, or only what belongs to the event
+events event diagram | cursor.here | o | go there | Move the time cursor to the selected event
+""",
+    LOGS=LOGS,
+)
 
 READ: Final = (
     "overview",
@@ -200,12 +95,10 @@ READ: Final = (
 )
 """Screens without a table that have something to copy."""
 
-COPY: Final = [
-    *on(READ, "copy.cell", "y", "Copy what the line says; for text, all of it"),
-    *on(
-        READ,
-        "copy.row",
-        "Y",
-        "Copy as JSON; for text, the command line that returns to this moment",
-    ),
-]
+COPY: Final = actions(
+    """\
+READ | copy.cell | y | - | Copy what the line says; for text, all of it
+READ | copy.row | Y | - | Copy as JSON; for text, the command line that returns to this moment
+""",
+    READ=READ,
+)
