@@ -6,7 +6,7 @@ from typing import Any, get_args
 from emulator.clients.admin import AdminClient
 from emulator.clients.consumer import Consumers
 from emulator.clients.context import ClientContext
-from emulator.clients.external.external_clients import DELAYED, ExternalClients
+from emulator.clients.external.external_clients import DELAYED, THROTTLED, ExternalClients
 from emulator.clients.network_client import NetworkClient
 from emulator.clients.producer import Producers
 from emulator.protocol import (
@@ -104,6 +104,7 @@ class ClientHost:
             "heartbeat": self.members.beat,
             "group-limit": self.offsets.out_of_time,
             DELAYED: self.external.delayed,
+            THROTTLED: self.external.unmuted,
         }
         self._handlers = self._table()
 

@@ -22,7 +22,8 @@ class Connection(Struct, array_like=True):
     ``is_raw`` whether its tokens are no requests, ``exchange`` and ``user`` what it has said before
     its last token. ``principal`` is who it is then (empty: it is not authenticated). With a
     ``refusal`` the connection is closed after the response. A fault sends the response ``delay_us``
-    later, or closes the connection in its place (``is_cut_off``).
+    later, or closes the connection in its place (``is_cut_off``), or throttles the client: after
+    the response, nothing is read for ``throttle_us``, and ``frame`` is still the answered request.
 
     ``refused`` are the responses to the parts of messages that the client is not authorized for, by
     the number of the message, ``asks_for_all`` whether it sees what it is authorized for only.
@@ -52,6 +53,7 @@ class Connection(Struct, array_like=True):
     asks_for_all: bool = False
     unreadable: dict[str, FetchPartition] = field(default_factory=dict)
     shares: bool = False
+    throttle_us: int = 0
 
 
 class Injection(Struct, array_like=True):

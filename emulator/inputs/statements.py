@@ -235,6 +235,13 @@ class ConfigureBroker(Input, frozen=True, kw_only=True):
     config: Mapping[str, str | None]
 
 
+class ConfigureGroup(Input, frozen=True, kw_only=True):
+    """Set configuration values of one group (4.0 and newer), as :class:`ConfigureTopic` does."""
+
+    group: str
+    config: Mapping[str, str | None]
+
+
 class DeleteTopic(Input, frozen=True, kw_only=True, statement="topic delete"):
     """Delete a topic."""
 
@@ -768,6 +775,12 @@ class InjectError(Input, frozen=True, kw_only=True, statement="inject"):
         False
     )
     delay_us: Annotated[Natural, option("--delay", "D", "hold the responses back: 500ms")] = 0
+    throttle_us: Annotated[
+        Natural,
+        option(
+            "--throttle", "D", "tell clients that a quota is exceeded, and read no more so long"
+        ),
+    ] = 0
     close_after: Annotated[
         bool, flag("--close-after", "execute them, and close the connection without a response")
     ] = False
@@ -791,8 +804,9 @@ class InjectError(Input, frozen=True, kw_only=True, statement="inject"):
     def effect(self) -> str:
         """What becomes of the requests, in words of the statement."""
         delay = f"--delay {self.delay_us / 1_000:g}ms" if self.delay_us else ""
+        throttle = f"--throttle {self.throttle_us / 1_000:g}ms" if self.throttle_us else ""
         drop, close = "--drop" if self.drop else "", "--close-after" if self.close_after else ""
-        return " ".join(filter(None, (self.error, drop, delay, close)))
+        return " ".join(filter(None, (self.error, drop, delay, throttle, close)))
 
 
 class AdvertiseListeners(Input, frozen=True, kw_only=True):
@@ -851,6 +865,7 @@ AnyInput = (
     | AddPartitions
     | ConfigureTopic
     | ConfigureBroker
+    | ConfigureGroup
     | DeleteTopic
     | Produce
     | BeginTransaction

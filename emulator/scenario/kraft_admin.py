@@ -12,7 +12,7 @@ from emulator.clients.state import AdminRequest
 from emulator.cluster import Cluster
 from emulator.inputs import statements as inputs
 from emulator.metadata_log.changes import TopicImage
-from emulator.metadata_log.records import BROKER_RESOURCE, TOPIC_RESOURCE
+from emulator.metadata_log.records import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
 from emulator.protocol import (
     AlterIsrItem,
     AlterPartitionReassignmentsRequest,
@@ -91,6 +91,12 @@ class KRaftAdmin(Struct, eq=False):
         """Set a broker's configuration values, or the cluster-wide defaults."""
         name = "" if statement.broker is None else str(statement.broker)
         return self._configure(BROKER_RESOURCE, name, statement.config)
+
+    def configure_group(self, statement: inputs.ConfigureGroup) -> int:
+        """Set a group's configuration values."""
+        if self.cluster.kraft is None:
+            raise RefusedError("UNSUPPORTED_VERSION", "Groups have configurations from 4.0 on.")
+        return self._configure(GROUP_RESOURCE, statement.group, statement.config)
 
     def _configure(self, resource_type: int, name: str, config: Mapping[str, str | None]) -> int:
         return self._ask(IncrementalAlterConfigsRequest(resource_type, name, dict(config)))

@@ -369,6 +369,7 @@ class Runner:
         kraft = self.kraft_admin
         always: dict[type, Begin] = {
             inputs.AlterPartition: partial(_forward, kraft.alter_partition),
+            inputs.ConfigureGroup: partial(_forward, kraft.configure_group),
             inputs.DescribeTopic: kraft.describe_topic,
         }
         if self.cluster.kraft is None:

@@ -109,6 +109,10 @@ REFUSED = [
         "REFUSED INVALID_CONFIG: unclean.leader.election.enable must be true or false, not 'yes'.",
     ),
     (
+        "config group g share.auto.offset.reset=earliest",
+        "REFUSED UNSUPPORTED_VERSION: Groups have configurations from 4.0 on.",
+    ),
+    (
         "config broker 0 replica.lag.max.messages=9",
         "REFUSED INVALID_CONFIG: replica.lag.max.messages does not exist in 3.9: 0.8.2 was the",
     ),

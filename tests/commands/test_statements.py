@@ -112,6 +112,10 @@ TABLE: list[tuple[str, Meaning]] = [
     ("topic config t a=1 b=", ConfigureTopic(topic="t", config={"a": "1", "b": ""})),
     ("topic config t a=1 --delete b", ConfigureTopic(topic="t", config={"a": "1", "b": None})),
     ("config broker 1 --delete b", inputs.ConfigureBroker(broker=1, config={"b": None})),
+    (
+        "config group g a=1 --delete b",
+        inputs.ConfigureGroup(group="g", config={"a": "1", "b": None}),
+    ),
     ("topic delete t", DeleteTopic(topic="t")),
     ("topic list", Show("topics")),
     ("topic describe", Show("partitions")),
@@ -320,6 +324,7 @@ TABLE: list[tuple[str, Meaning]] = [
         "inject Fetch --delay 500ms --topic t --partition 2 --name slow",
         InjectError(api="Fetch", delay_us=500_000, topic="t", partition=2, name="slow"),
     ),
+    ("inject Fetch --throttle 1s", InjectError(api="Fetch", throttle_us=1_000_000)),
     ("inject EndTxn --close-after", InjectError(api="EndTxn", close_after=True)),
     ("at 4s", At(4_000_000)),
     ("at 4.08s --steps 70", At(4_080_000, 70)),

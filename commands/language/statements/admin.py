@@ -7,11 +7,16 @@ import click
 from commands.language import values
 from commands.language.declaration import argument, statement
 from commands.language.statements.parameters import DeletedSettings, SettingWords, changes
-from emulator.inputs.statements import CancelReassignment, ConfigureBroker, Reassign
+from emulator.inputs.statements import (
+    CancelReassignment,
+    ConfigureBroker,
+    ConfigureGroup,
+    Reassign,
+)
 from sessions.grammar.words import read
 
 app = click.Group()
-config_app = click.Group("config", help="Configure brokers.")
+config_app = click.Group("config", help="Configure brokers and groups.")
 
 
 @statement(app, "reassign")
@@ -40,3 +45,16 @@ def broker(
     refuses the values of other brokers (INVALID_REQUEST).
     """
     return ConfigureBroker(broker=broker, config=changes(settings, deleted))
+
+
+@statement(config_app, "group")
+def group(
+    group: Annotated[str, argument("G", str, "the group's name; it need not exist yet")],
+    settings: SettingWords = None,
+    deleted: DeletedSettings = None,
+) -> ConfigureGroup:
+    """Set or delete configuration values of a group (4.0 and newer), as 'share.auto.offset.reset'.
+
+    They are those of GROUP resources; the controller checks them, and every broker applies them.
+    """
+    return ConfigureGroup(group=group, config=changes(settings, deleted))

@@ -36,15 +36,20 @@ def consume(statement: Consume) -> Consume:
 
 def inject(fault: InjectError) -> InjectError:
     """Reject words that exclude each other, and an error that a request cannot have."""
-    from emulator.clients.external.refusals import REFUSABLE
+    from emulator.clients.external.refusals import REFUSABLE, THROTTLED
 
     kinds = [fault.error, fault.drop, fault.close_after]
-    if not any((*kinds, fault.delay_us)):
-        raise BadWord("needs an ERROR, --drop, --delay or --close-after")
+    if not any((*kinds, fault.delay_us, fault.throttle_us)):
+        raise BadWord("needs an ERROR, --drop, --delay, --throttle or --close-after")
     if sum(map(bool, kinds)) > 1:
         raise BadWord("takes an ERROR, --drop or --close-after, only one of them")
     if fault.drop and fault.delay_us:
         raise BadWord("takes --drop or --delay, not both: what is dropped has no response")
+    if fault.throttle_us and (fault.drop or fault.close_after):
+        raise BadWord("takes --throttle only where there is a response that tells of it")
+    if fault.throttle_us and fault.api not in THROTTLED:
+        hint = nearest(fault.api, THROTTLED) or f" ({', '.join(THROTTLED)})"
+        raise BadWord(f"{fault.api} has no throttle time in its response{hint}")
     if fault.error and fault.api not in REFUSABLE:
         hint = nearest(fault.api, REFUSABLE) or f" ({', '.join(REFUSABLE)})"
         raise BadWord(f"{fault.api} cannot fail with an ERROR, only be held up or lost{hint}")

@@ -72,6 +72,7 @@ from emulator.wire.error_codes import error_codes
 from emulator.wire.exceptions import UnsupportedVersion, WireError
 from emulator.wire.messages.cluster import ApiVersionsRequest
 from emulator.wire.messages.committed_offsets import OffsetFetchRequest
+from emulator.wire.messages.fetch import FetchResponse
 from emulator.wire.messages.produce import ProduceRequest
 from emulator.wire.messages.share_groups import ShareFetchRequest
 from emulator.wire.types import (
@@ -88,6 +89,8 @@ BATCHES_SINCE: Final = 3
 """The first Produce version that 4.0 accepts, whatever it advertises (KIP-896, KAFKA-18659)."""
 DELAYED: Final = "delayed-response"
 """The timer of a response that a fault holds back."""
+THROTTLED: Final = "throttled-connection"
+"""The timer of a connection from which nothing is read for a while."""
 CUT_OFF: Final = "a fault was injected: --close-after"
 """Why a connection is closed in place of a response."""
 _REQUESTS: Final = frozenset(REQUESTS)
@@ -119,6 +122,7 @@ class ExternalClients:
         self.delivery: Delivery | None = None
         self._calls: dict[int, AnyCall] = {}
         self._takes_batches_only = has_no_zookeeper(context.profile.numbers)
+        self._mutes_after_response = context.profile.has("throttled_clients_told_at_once")
         self._settings = settings
         self._known_ids = metadata.TopicIds(self.state)
         self._authenticator = sasl.Authenticator(settings, context.kernel)
@@ -361,9 +365,12 @@ class ExternalClients:
             connection.frame = frame  # as a broker that never gets to it, nor to what follows it
             return
         messages = self._authorized(api, connection, self._translators[api].ask(call))
-        connection.delay_us, connection.is_cut_off = 0, False
+        connection.delay_us, connection.throttle_us, connection.is_cut_off = 0, 0, False
         if fault is not None:
             connection.delay_us, connection.is_cut_off = fault.delay_us, fault.close_after
+            connection.throttle_us = fault.throttle_us
+            if not self._mutes_after_response:
+                connection.delay_us += fault.throttle_us
             if fault.error:
                 messages = [refusal(translated, fault.error) for translated in messages]
         if all(type(translated) not in _REQUESTS for translated in messages):
@@ -518,8 +525,23 @@ class ExternalClients:
 
     def _respond(self, number: int, connection: Connection) -> None:
         """All responses have arrived: answer the request, and go on with the next one."""
+        frame = connection.frame
         self._conclude(number, connection)
-        if number in self.state.connections:
+        if number not in self.state.connections:
+            return
+        if connection.throttle_us and self._mutes_after_response:
+            connection.frame = frame  # nothing is read until the time has passed
+            self.kernel.timer(
+                CLIENTS, connection.throttle_us, THROTTLED, str(connection.received), number
+            )
+        else:
+            self._go_on(number, connection)
+
+    def unmuted(self, received: str, number: int) -> None:
+        """Read again from a connection that was throttled."""
+        connection = self.state.connections.get(number)
+        if connection is not None and str(connection.received) == received:
+            connection.frame = b""
             self._go_on(number, connection)
 
     def _conclude(self, number: int, connection: Connection) -> None:
@@ -545,21 +567,26 @@ class ExternalClients:
         if isinstance(call.message, TELLS_OPERATIONS):
             client = self._authorizer.client(connection)
             response = with_operations(call.message, response, client)
+        if connection.throttle_us:
+            response = throttled(response, connection.throttle_us, empty=self._mutes_after_response)
         self._note_response(call, response)
         if self.delivery is not None:
-            version = header.api_version
-            if header.api_key == API_VERSIONS and version not in self.versions[API_VERSIONS]:
-                version = 0
-            try:
-                frame = codec.encode_response(
-                    header.api_key, version, header.correlation_id, response
-                )
-            except WireError as error:  # a name that is too long for the version, for example
-                self.delivery.fail(number, str(error))
-            else:
-                self.delivery.respond(number, frame)
+            self._deliver(self.delivery, call, response)
         if connection.refusal:
             self._hang_up(number, connection.refusal)
+
+    def _deliver(self, delivery: Delivery, call: Call, response: Message) -> None:
+        """Encode a response and hand it to the server."""
+        header = call.header
+        key, version = header.api_key, header.api_version
+        if key == API_VERSIONS and version not in self.versions[API_VERSIONS]:
+            version = 0
+        try:
+            frame = codec.encode_response(key, version, header.correlation_id, response)
+        except WireError as error:  # a name that is too long for the version, for example
+            delivery.fail(call.number, str(error))
+        else:
+            delivery.respond(call.number, frame)
 
     def connection_lost(self, message: ConnectionLost) -> None:
         """Handle a broken or refused connection, or those that a broker closed."""
@@ -583,6 +610,14 @@ class ExternalClients:
         self.close(number, reason or "closed by the broker")
         if self.delivery is not None:
             self.delivery.close(number, reason)
+
+
+def throttled(response: Message, throttle_us: int, *, empty: bool) -> Message:
+    """Return a response that tells of an exceeded quota; a fetch is then ``empty`` (KIP-219)."""
+    told: dict[str, object] = {"throttle_time_ms": throttle_us // 1_000}
+    if empty and isinstance(response, FetchResponse):
+        told["responses"] = []
+    return replace(response, **told)
 
 
 def _group_of(message: Message) -> str:

@@ -178,6 +178,12 @@ REFUSABLE: Final = tuple(
     if name in API_NAMED
 )
 """The APIs whose requests can fail with any error."""
+THROTTLED: Final = tuple(
+    name
+    for name, api in sorted(API_NAMED.items())
+    if "throttle_time_ms" in api.response.__struct_fields__
+)
+"""The APIs whose responses tell how long a client is throttled."""
 
 
 def refusal(asked: AnyMessage, error: str) -> AnyMessage:

@@ -27,6 +27,8 @@ unsubscribed_partitions_revoked | since 4.2 | KAFKA-19431
     a consumer gives up a topic's partitions as soon as it does not subscribe to the topic
 durations_named_with_a_dot | 4.0 to 4.0 | ShareGroupAutoOffsetResetStrategy, ended by ShareGroupAutoOffsetResetStrategy
     a wrong share.auto.offset.reset is told to be by_duration:<PnDTnHnMn.nS.>, with a dot
+throttled_clients_told_at_once | since 2.0 | KIP-219
+    a client that exceeds a quota is told so at once, and then not read from for a while
 group_configs_inherit | since 4.3 | GroupConfig.validate
     the values that a group does not set are those of the brokers, told by their names
 group_limits_in_numbers | since 4.4 | GroupConfig.validateIntRange

@@ -492,6 +492,32 @@ def test_a_delayed_response_is_that_of_an_executed_request(lab: WireLab) -> None
     assert lab.runner.now_us - started_us == pytest.approx(2_000_000, abs=20_000)
 
 
+def test_a_throttled_client_is_told_at_once_and_not_read_from_meanwhile(lab: WireLab) -> None:
+    here, other = lab.connect(), lab.connect()
+    lab.run(InjectError(api="Produce", throttle_us=2_000_000))
+    started_us = lab.runner.now_us
+    assert lab.ask(here, produce(batch_of("a")), 9).throttle_time_ms == 2_000
+    assert lab.runner.now_us - started_us < 100_000
+    assert lab.ask(other, produce(batch_of("b")), 9).throttle_time_ms == 0
+    assert lab.ask(here, produce(batch_of("c")), 9).throttle_time_ms == 0
+    assert lab.runner.now_us - started_us == pytest.approx(2_000_000, abs=20_000)
+    lab.run(InjectError(api="Fetch", throttle_us=1_000_000))
+    answer = lab.ask(here, fetch(), 12)
+    assert (answer.throttle_time_ms, answer.responses) == (1_000, [])
+    assert len(values_in(lab.ask(here, fetch(), 12).responses[0].partitions[0].records)) == 3
+
+
+def test_before_two_a_throttled_client_waits_for_its_response() -> None:
+    lab = WireLab.made(version="1.1")
+    here = lab.connect()
+    lab.run(InjectError(api="Metadata", throttle_us=2_000_000))
+    started_us = lab.runner.now_us
+    assert lab.ask(here, MetadataRequest(), 5).throttle_time_ms == 2_000
+    assert lab.runner.now_us - started_us == pytest.approx(2_000_000, abs=20_000)
+    lab.ask(here, MetadataRequest(), 5)
+    assert lab.runner.now_us - started_us == pytest.approx(2_000_000, abs=20_000)
+
+
 def test_an_error_may_be_delayed_and_its_client_be_gone_by_then(lab: WireLab) -> None:
     here = lab.connect()
     lab.run(InjectError(api="Produce", error="NOT_ENOUGH_REPLICAS", delay_us=50_000, times=2))
