@@ -5,7 +5,6 @@ clients must trust; both live as long as the server, in a folder that only its u
 """
 
 import ipaddress
-import logging
 import ssl
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -20,7 +19,6 @@ AUTHORITY: Final = "ca.pem"
 CHAIN: Final = "broker.pem"
 KEY: Final = "broker.key"
 LIFETIME: Final = timedelta(days=30)
-LOG: Final = logging.getLogger(__name__)
 LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -63,21 +61,6 @@ def ask_clients(context: ssl.SSLContext, authority: Path, *, is_required: bool) 
         reason = error.strerror or str(error)
         raise CertificateError(f"cannot use '{authority}' as an authority: {reason}") from None
     context.verify_mode = ssl.CERT_REQUIRED if is_required else ssl.CERT_OPTIONAL
-    context.sslobject_class = _ToldHandshake
-
-
-class _ToldHandshake(ssl.SSLObject):
-    """Says in the log why a client is turned away, which asyncio keeps to itself."""
-
-    def do_handshake(self) -> None:
-        try:
-            super().do_handshake()
-        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            raise
-        except ssl.SSLError as error:
-            reason = (error.reason or str(error)).replace("_", " ").lower()
-            LOG.warning("a client is turned away in the TLS handshake: %s", reason)
-            raise
 
 
 def make(folder: Path, hosts: Iterable[str]) -> Path:

@@ -9,9 +9,11 @@ import socket
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from sessions.gateway.endpoints import Endpoint
+from sessions.gateway.tls_handshake import TlsHandshake
 
 BACKLOG: Final = 1_024
 """Connections that may wait to be accepted."""
@@ -67,9 +69,8 @@ class Listener:
         if self._server is None:
             listening = self._bound((self.host, self.port))
             loop = asyncio.get_running_loop()
-            self._server = await loop.create_server(
-                protocol, sock=listening, backlog=BACKLOG, ssl=tls
-            )
+            accepted = protocol if tls is None else partial(TlsHandshake, protocol, tls)
+            self._server = await loop.create_server(accepted, sock=listening, backlog=BACKLOG)
 
     def shut(self) -> None:
         """Refuse new connections; existing ones stay open."""
