@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import LOADING, NONE
+from emulator.common.names import split
 from emulator.coordinator import internal_topics
 from emulator.coordinator.consumer_group_manager import ConsumerGroupManager
 from emulator.coordinator.consumer_groups.group import ConsumerGroup
@@ -26,13 +27,14 @@ from emulator.coordinator.groups import (
     Deletion,
     Group,
     Store,
+    consumes,
     group_key,
 )
 from emulator.coordinator.internal_topics import OFFSETS
 from emulator.coordinator.members import TASK, GroupMembership
 from emulator.coordinator.modern_group_manager import GroupT, ModernGroupManager, RequestT
 from emulator.coordinator.modern_groups.group import MemberT
-from emulator.coordinator.offset_expiry import OffsetExpiration, is_subscribed
+from emulator.coordinator.offset_expiry import OffsetExpiration, subscribed_topics
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.share_group_manager import ShareGroupManager
 from emulator.coordinator.share_persister import SharePersister
@@ -179,9 +181,10 @@ class GroupCoordinator:
             error = "INVALID_SESSION_TIMEOUT"
         if error != NONE:
             self.respond(request, JoinGroupResponse(request, message.group, error))
-        elif self.is_share(message.group):
+        elif self.is_share(message.group) or not names_protocols(message):
             error = "INCONSISTENT_GROUP_PROTOCOL"
-            self.respond(request, JoinGroupResponse(request, message.group, error))
+            response = JoinGroupResponse(request, message.group, error, message.member_id)
+            self.respond(request, response)
         elif self.has_consumers(message.group):
             self.consumers.join(request, message)
         else:
@@ -425,18 +428,18 @@ class GroupCoordinator:
             self.shares.delete(request, group)
 
     def delete_offsets(self, _client: int, request: int, message: OffsetDeleteRequest) -> None:
-        """Delete offsets, except those of a group whose members may be subscribed to the topic.
-
-        Kafka reads the subscriptions from classic members' metadata; here every topic counts.
-        """
+        """Delete offsets, except those of topics that members are, or may be, subscribed to."""
         error, group = self._offsets_refusal(message.group), self.group(message.group)
         if error == NONE and group is None:
             error = "GROUP_ID_NOT_FOUND"
-        elif error == NONE and group is not None and group.members and not _consumes(group):
+        elif error == NONE and group is not None and group.members and not consumes(group):
             error = "NON_EMPTY_GROUP"
         errors: dict[str, str] = {}
         if error == NONE and group is not None:
-            subscribed = [tp for tp in message.partitions if is_subscribed(group, tp)]
+            topics = subscribed_topics(group)
+            subscribed = [
+                tp for tp in message.partitions if topics is None or split(tp)[0] in topics
+            ]
             errors = dict.fromkeys(message.partitions, NONE)
             errors |= dict.fromkeys(subscribed, "GROUP_SUBSCRIBED_TO_TOPIC")
             others = [tp for tp in message.partitions if tp not in subscribed]
@@ -581,6 +584,6 @@ class GroupCoordinator:
             self.timers.set_deadline(TASK, LOOK, due_us)
 
 
-def _consumes(group: Group) -> bool:
-    """Whether a group's members are consumers, emulated or external."""
-    return group.protocol_type in ("", "consumer")
+def names_protocols(message: JoinGroupRequest) -> bool:
+    """Whether a member offers a protocol: an emulated one its assignor, others by type and name."""
+    return bool(message.assignor or (message.protocol_type and message.protocols))

@@ -40,6 +40,7 @@ from emulator.coordinator.records import (
 )
 from emulator.coordinator.share_groups import records as share_records
 from emulator.coordinator.share_groups.group import ShareGroup
+from emulator.coordinator.write_errors import outcome_of
 from emulator.events import CLIENTS
 from emulator.protocol import (
     AnyMessage,
@@ -223,7 +224,7 @@ class GroupMetadataManager:
         """Handle the outcome of a write, and inform those waiting for it."""
         store = self.state.stores.pop(number)
         if store.before is not None:
-            self._modern_stored(store, outcome.error)
+            self._modern_stored(store, outcome_of(outcome.error))
             return
         error = STORING_ERRORS.get(outcome.error, outcome.error)
         group = self.group(store.group)

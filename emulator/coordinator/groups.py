@@ -146,6 +146,11 @@ class Group(Struct, array_like=True):
         )
 
 
+def consumes(group: Group) -> bool:
+    """Whether a group's members are consumers, emulated or external."""
+    return group.protocol_type in ("", "consumer")
+
+
 def supports(member: Member, protocol: str) -> bool:
     """Whether a classic member supports a protocol."""
     return any(offered.name == protocol for offered in member.protocols)

@@ -2,19 +2,33 @@
 
 Up to 2.0 an offset expires offsets.retention.minutes after its commit, whatever the group's state.
 From 2.1 on (KIP-211) the retention period starts when the group becomes empty; only for a group
-that never had members it still starts at each commit. In a group of the new protocol (KIP-848) it
-does so too, but an offset whose topic a member subscribes to is kept. An empty group without
-offsets is deleted too, unless it is a share group. Source:
-``GroupMetadataManager.cleanupGroupMetadata``, ``GroupMetadata.expiredOffsets``;
-``GroupCoordinatorShard.cleanupGroupMetadata``, ``ConsumerGroup.offsetExpirationCondition``.
+that never had members it still starts at each commit. It does so too for a topic to which no member
+subscribes: in a stable group of consumers (2.4 and newer), and in one of the new protocol
+(KIP-848). From 4.0 on an offset is kept while a transaction has another one for its partition. An
+empty group without offsets is deleted too, unless it is a share group. Source:
+``GroupMetadata.removeExpiredOffsets``, ``OffsetMetadataManager.cleanupExpiredOffsets``,
+``ClassicGroup`` and ``ConsumerGroup.offsetExpirationCondition``.
 """
 
 from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.common.names import split
+from emulator.coordinator.consumer_groups.embedded_protocol import (
+    MalformedError,
+    subscription_of,
+)
 from emulator.coordinator.consumer_groups.requests import deletion_records, topics_of
 from emulator.coordinator.group_metadata import GroupMetadataManager
-from emulator.coordinator.groups import DEAD, EMPTY, Group, Store, drop
+from emulator.coordinator.groups import (
+    DEAD,
+    EMPTY,
+    STABLE,
+    Group,
+    Member,
+    Store,
+    consumes,
+    drop,
+)
 from emulator.coordinator.records import GroupRecord, OffsetRecord, Record
 
 
@@ -27,7 +41,10 @@ class OffsetExpiration:
         self.metadata = metadata
         self.state = metadata.state
         self.kernel = context.kernel
-        self.only_when_empty = context.profile.has("offsets_expire_when_group_empty")
+        has = context.profile.has
+        self.only_when_empty = has("offsets_expire_when_group_empty")
+        self.knows_topics = has("offsets_expire_without_subscription")
+        self.keeps_open = has("offsets_kept_for_transactions")
 
     def begin(self) -> None:
         """Schedule the first check one interval from now."""
@@ -93,25 +110,45 @@ class OffsetExpiration:
 
     def _expired(self, group: Group, under_way: set[str]) -> list[str]:
         limit_us = self.kernel.now - self.context.config.offsets_retention_us
+        topics = subscribed_topics(group)
+        kept = set(under_way)
+        if self.keeps_open:
+            kept.update(*group.unstable.values())
         return [
             tp
             for tp in group.offsets
-            if tp not in under_way and 0 <= self._counts_from(group, tp) <= limit_us
+            if tp not in kept and 0 <= self._counts_from(group, tp, topics) <= limit_us
         ]
 
-    def _counts_from(self, group: Group, tp: str) -> int:
+    def _counts_from(self, group: Group, tp: str, topics: set[str] | None) -> int:
         """When an offset's retention period started; -1 if it has not started."""
+        is_read = topics is None or split(tp)[0] in topics
         if group.consumer is not None:
-            return -1 if is_subscribed(group, tp) else group.committed_us[tp]
+            return -1 if is_read else group.committed_us[tp]
         if not self.only_when_empty or not group.generation:
+            return group.committed_us[tp]
+        if group.state == STABLE and self.knows_topics and not is_read:
             return group.committed_us[tp]
         return group.empty_since_us if group.state == EMPTY else -1
 
 
-def is_subscribed(group: Group, tp: str) -> bool:
-    """Whether members of a group may be subscribed to a partition's topic."""
-    consumers = group.consumer
-    if consumers is None:
-        return bool(group.members)
-    topic, _ = split(tp)
-    return any(topic in topics_of(consumers, member) for member in consumers.members.values())
+def subscribed_topics(group: Group) -> set[str] | None:
+    """The topics that the members of a group of consumers subscribe to; None: nobody knows."""
+    if group.consumer is not None:
+        members = group.consumer.members.values()
+        return {topic for member in members for topic in topics_of(group.consumer, member)}
+    if not group.members:
+        return set()
+    if not consumes(group) or not group.assignor:
+        return None
+    try:
+        return {topic for member in group.members.values() for topic in _topics(group, member)}
+    except MalformedError:
+        return None
+
+
+def _topics(group: Group, member: Member) -> list[str]:
+    """The topics of a classic member, by its metadata for the protocol that was chosen."""
+    if not group.protocol_type:  # it is emulated
+        return member.subscription.topics
+    return subscription_of(member.metadata_of(group.assignor)).topics

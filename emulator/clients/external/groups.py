@@ -27,13 +27,8 @@ class JoinGroup:
 
     def ask(self, call: Call[wire.JoinGroupRequest]) -> list[AnyMessage]:
         request = call.message
-        error = NONE
         if not request.group_id:
-            error = "INVALID_GROUP_ID"
-        elif not request.protocol_type or not request.protocols:
-            error = "INCONSISTENT_GROUP_PROTOCOL"
-        if error != NONE:
-            return [protocol.JoinGroupResponse(0, request.group_id, error, request.member_id)]
+            return [protocol.JoinGroupResponse(0, "", "INVALID_GROUP_ID", request.member_id)]
         session_us = request.session_timeout_ms * US_PER_MS
         rebalance_us = request.rebalance_timeout_ms * US_PER_MS
         return [

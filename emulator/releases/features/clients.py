@@ -7,6 +7,10 @@ from emulator.releases.features.base import features
 CLIENTS: Final = features("""\
 offsets_expire_when_group_empty | since 2.1 | KIP-211
     a group's positions begin to grow old when it is empty, not when they are committed
+offsets_expire_without_subscription | since 2.4 | KIP-496
+    a stable group's positions in topics that no member reads grow old from their commit
+offsets_kept_for_transactions | since 4.0 | OffsetMetadataManager.cleanupExpiredOffsets
+    a position is not forgotten while a transaction has another one for its partition
 consumer_groups | since 0.9 and from documents | KAFKA-1326
     consumers form groups by a coordinator and commit to __consumer_offsets
 fetch_tells_last_stable_offset | since 2.1 | KAFKA-7395

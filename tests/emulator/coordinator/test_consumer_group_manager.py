@@ -1,8 +1,15 @@
 """Consumer groups on their coordinator, beyond what real brokers were asked."""
 
 from emulator.coordinator.consumer_group_manager import ConsumerGroupManager
+from emulator.coordinator.consumer_groups.group import ConsumerGroup
+from emulator.coordinator.groups import Store
+from emulator.coordinator.modern_group_manager import copied
 from emulator.events import GroupConverted, GroupEpochBumped, GroupRecordsWritten, MemberLeft
-from emulator.protocol import ConsumerGroupHeartbeatRequest, LeaveGroupRequest
+from emulator.protocol import (
+    ConsumerGroupHeartbeatRequest,
+    LeaveGroupRequest,
+    ProduceResponse,
+)
 from tests.emulator.coordinator.bench import Bench
 
 
@@ -63,3 +70,16 @@ def test_a_group_becomes_classic_as_the_others_leave_together() -> None:
     assert (converted.protocol, converted.reason) == ("classic", "a, b: left")
     assert len(bench.lab.seen.of(GroupEpochBumped)) == bumps
     assert list(bench.group().members) == [joined.member_id]
+
+
+def test_a_replicated_write_is_none_that_failed_though_too_few_replicas_are_left() -> None:
+    bench = bench_with("a")
+    metadata = bench.lab.cluster.brokers[0].core.coordinator.offsets
+    group = bench.group()
+    assert isinstance(group.consumer, ConsumerGroup)
+    epoch, before = group.generation, copied(group.consumer)
+    before.epoch = 0
+    for error, left in (("NOT_ENOUGH_REPLICAS_AFTER_APPEND", epoch), ("NOT_ENOUGH_REPLICAS", 0)):
+        metadata.state.stores[99] = Store("g", before=before)
+        metadata.stored(99, ProduceResponse(99, "__consumer_offsets-0", error, -1))
+        assert bench.group().generation == left

@@ -1,16 +1,19 @@
 """Positions that nobody needed for long: when they are forgotten, and what is left of the group."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from emulator.coordinator.consumer_groups.records import GroupEpochRecord
-from emulator.coordinator.groups import Group, Store
+from emulator.coordinator.groups import Group, Position, Store
 from emulator.coordinator.offset_expiry import OffsetExpiration
 from emulator.coordinator.records import GroupRecord, OffsetRecord, Record, read
 from emulator.events import GroupRecordsWritten, OffsetExpired
-from emulator.inputs.statements import CrashBroker
+from emulator.inputs.statements import CrashBroker, CreateTopic
 from emulator.protocol import (
     ConsumerGroupHeartbeatRequest,
     OffsetCommitRequest,
+    OffsetDeleteRequest,
     ShareGroupHeartbeatRequest,
 )
 from emulator.releases.profiles import VERSIONS
@@ -24,11 +27,12 @@ JOINED_AT_ONCE = ["0.9", "0.11", "2.0.1", "2.1"]
 """Where a member is in with its first request (before KIP-394)."""
 
 
-def bench_of(version: str, brokers: int = 1) -> Bench:
+def bench_of(version: str, brokers: int = 1, topics: Sequence[CreateTopic] = ()) -> Bench:
     """Positions live for a minute; every ten seconds somebody looks."""
     return Bench(
         version,
         brokers=brokers,
+        topics=topics,
         offsets_retention_minutes="1",
         offsets_retention_check_interval_ms="10000",
     )
@@ -135,6 +139,45 @@ def test_a_commit_that_is_under_way_is_not_forgotten() -> None:
     bench.lab.wait(75_000)
     assert position(bench) == 5
     del state.stores[99]
+    bench.lab.wait(11_000)
+    assert position(bench) == -1
+
+
+@pytest.mark.parametrize("version", ["2.1", "2.3", "2.4", "3.9", "4.4"])
+def test_from_2_4_a_stable_group_forgets_topics_to_which_no_member_subscribes(version: str) -> None:
+    bench = bench_of(version, topics=[CreateTopic(topic="u", assignment=[[0]])])
+    if version == "2.1":
+        [member] = bench.stable("a")
+    else:
+        named = bench.response_to(bench.join("a")).member_id
+        member = bench.response_to(bench.join("a", named))
+        bench.sync(member, a=["t-0"])
+    offsets = {"t-0": 5, "u-0": 6}
+    answer = bench.ask(OffsetCommitRequest("g", member.generation, member.member_id, offsets))
+    assert answer.error == "NONE"
+    bench.alive(member, milliseconds=72_000)
+    assert bench.states()[-1] == "Stable"
+    forgets = version not in ("2.1", "2.3")
+    assert expired(bench) == ([("g", "u-0", 6)] if forgets else [])
+    assert position(bench) == 5
+
+
+def test_offsets_can_be_deleted_of_topics_to_which_no_member_subscribes() -> None:
+    bench = bench_of("3.9", topics=[CreateTopic(topic="u", assignment=[[0]])])
+    bench.join("a", bench.response_to(bench.join("a")).member_id)
+    told = bench.ask(OffsetDeleteRequest("g", ["t-0", "u-0"]))
+    assert told.errors == {"t-0": "GROUP_SUBSCRIBED_TO_TOPIC", "u-0": "NONE"}
+
+
+@pytest.mark.parametrize("version", ["3.9", "4.0", "4.4"])
+def test_from_4_0_a_position_is_kept_for_a_transaction_that_is_open(version: str) -> None:
+    bench = bench_of(version)
+    bench.commit(5)
+    bench.group().unstable[7] = {"t-0": Position(6, 0)}
+    bench.lab.wait(75_000)
+    assert position(bench) == (-1 if version == "3.9" else 5)
+    assert bench.group().unstable, "the group is there as long as its transaction"
+    del bench.group().unstable[7]
     bench.lab.wait(11_000)
     assert position(bench) == -1
 
