@@ -154,6 +154,30 @@ def _atomic(history: History) -> Iterator[Violation]:
                 yield Violation(text, transaction.at_us)
 
 
+def _settled_all(history: History) -> Iterator[Violation]:
+    for group in {record.group for record in history.received if record.group}:
+        must, _may = visible(history, history.readers[group])
+        missing = sorted(must - settled(history, group))
+        if missing:
+            text = f"{len(missing)} of {len(must)} records were never settled, as {missing[0]}"
+            yield Violation(text, history.ended_us)
+
+
+def settled(history: History, group: str) -> set[str]:
+    """Return the values that a share group's members accepted or rejected."""
+    return {done.value for done in history.settled if done.group == group}
+
+
+def _settled_once(history: History) -> Iterator[Violation]:
+    for done in history.settled:
+        if done.received is None:
+            continue
+        for record in history.received[done.received :]:
+            if (record.group, record.value) == (done.group, done.value):
+                text = f"{record.who} was given {done.value}, which was settled before"
+                yield Violation(text, record.at_us)
+
+
 def _copied_once(history: History) -> Iterator[Violation]:
     times = Counter(record.value for record in history.received if record.topic == COPIES)
     for value in history.written(TOPIC):
@@ -177,6 +201,10 @@ GUARANTEES: Final = {
         Guarantee("read in order", "a consumer never goes back in a partition", _read_in_order),
         Guarantee("committed only", "no record of an aborted transaction is read", _committed_only),
         Guarantee("copied once", "exactly once: each record has one copy", _copied_once),
+        Guarantee("settled all", "every record is accepted or rejected", _settled_all),
+        Guarantee(
+            "settled once", "what was accepted or rejected is not given out again", _settled_once
+        ),
         Guarantee("atomic", "of a transaction all records are read, or none", _atomic),
     )
 }

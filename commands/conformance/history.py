@@ -38,6 +38,18 @@ class Received(Struct, frozen=True, kw_only=True):
     at_us: int
 
 
+class Settled(Struct, frozen=True, kw_only=True):
+    """A record that a member of a share group accepted or rejected.
+
+    ``received`` counts what had been received by then, by any consumer; None: the client was told
+    that its acknowledgement failed, which may have taken effect all the same.
+    """
+
+    group: str
+    value: str
+    received: int | None
+
+
 class Surprise(Struct, frozen=True, kw_only=True):
     """A request whose answer is not the one that the scenario allows, or that had none."""
 
@@ -64,6 +76,7 @@ class History(Struct):
 
     sent: list[Sent] = []
     received: list[Received] = []
+    settled: list[Settled] = []
     transactions: list[Transaction] = []
     surprises: list[Surprise] = []
     readers: dict[str, str] = {}

@@ -14,8 +14,15 @@ from typing import Any, Final
 from commands.conformance import settings, steps
 from commands.conformance.adapter import Adapter, AdapterError, Answer, Told
 from commands.conformance.broker_names import BrokerNames, ScenarioError
-from commands.conformance.guarantees import visible
-from commands.conformance.history import History, Received, Sent, Surprise, Transaction
+from commands.conformance.guarantees import settled, visible
+from commands.conformance.history import (
+    History,
+    Received,
+    Sent,
+    Settled,
+    Surprise,
+    Transaction,
+)
 from commands.conformance.scenarios import Scenario
 from commands.conformance.steps import COPIES, TOPIC, Step
 from commands.runs.served_cluster import ServedCluster
@@ -91,6 +98,7 @@ class Run:
             steps.Stream: self._stream,
             steps.Read: self._read,
             steps.Share: self._share,
+            steps.Work: self._work,
             steps.Commit: self._commit,
             steps.Begin: self._begin,
             steps.End: self._end,
@@ -227,9 +235,9 @@ class Run:
         partitions = range(0 if step.group else self._scenario.partitions)
         self.history.readers[step.group or step.who] = step.topic
         assigned = [[step.topic, partition] for partition in partitions]
-        answer = await self._ask(
-            step.who, "ok", "consumer", settings=given, topics=topics, partitions=assigned
-        )
+        do = "share consumer" if step.shares else "consumer"
+        where = {"topics": topics} if step.shares else {"topics": topics, "partitions": assigned}
+        answer = await self._ask(step.who, "ok", do, settings=given, **where)
         if answer.error:
             raise _EndedError
 
@@ -367,6 +375,36 @@ class Run:
             for who, actor in zip(step.who, actors, strict=True)
         )
         self._note(f"the members do not own each partition once: {told}")
+
+    async def _work(self, step: steps.Work) -> None:
+        until = monotonic() + READ_SECONDS * self._patience
+        waiting = list(step.who)
+        while waiting and monotonic() < until:
+            had = await asyncio.gather(*(self._work_once(who, step.how) for who in waiting))
+            if step.once:
+                waiting = [who for who, records in zip(waiting, had, strict=True) if not records]
+            elif self._is_all_settled(step.who[0]) and not any(had):
+                return  # what should not come again would have come now
+
+    async def _work_once(self, who: str, how: str) -> list[Received]:
+        received = await self._poll(who, "any")
+        self.history.received += received
+        if not received or not how:
+            return received
+        answer = await self._ask(who, "any", "acknowledge", how=how)
+        if how != "release":
+            count = None if answer.error else len(self.history.received)
+            self.history.settled += [
+                Settled(group=record.group, value=record.value, received=count)
+                for record in received
+            ]
+        return received
+
+    def _is_all_settled(self, who: str) -> bool:
+        """Whether a member's share group has accepted or rejected every record."""
+        self._note_logs()
+        must, _may = visible(self.history, TOPIC)
+        return must <= settled(self.history, self._actors[who].group)
 
     async def _commit(self, step: steps.Commit) -> None:
         offsets = self._actors[step.who].offsets

@@ -22,6 +22,7 @@ from commands.conformance.steps import (
     Share,
     Step,
     Stream,
+    Work,
 )
 
 
@@ -50,6 +51,8 @@ READ: Final = ("acknowledged", "read all", "read once", "read in order")
 TRANSACTED: Final = ("read all", "read once", "committed only", "atomic")
 IDEMPOTENCE: Final = "idempotence"
 TRANSACTIONS: Final = "transactions"
+SHARE_GROUPS: Final = "share groups"
+SHARED: Final = ("acknowledged", "read all", "settled all", "settled once")
 GROUPS: Final = "groups"
 SINCE_TRANSACTIONS: Final = "0.11"
 
@@ -167,6 +170,31 @@ def _rebalance(
     )
 
 
+def _shared(
+    *steps: Step,
+    name: str,
+    title: str,
+    partitions: int = 1,
+    config: dict[str, Setting] | None = None,
+) -> Scenario:
+    """Return a scenario of a share group: 20 records, its first member, then the steps."""
+    return Scenario(
+        name=name,
+        title=title,
+        needs=(SHARE_GROUPS,),
+        since="4.2",
+        partitions=partitions,
+        config=config or {},
+        asks=SHARED,
+        steps=(
+            Do("config group g share.auto.offset.reset=earliest"),
+            *FILL,
+            OpenConsumer(who="a", settings=MEMBER, shares=True),
+            *steps,
+        ),
+    )
+
+
 def _begun(
     who: str = "p", *, settings: dict[str, Setting] = TRANSACTIONAL, count: int = 5
 ) -> tuple[Step, ...]:
@@ -232,6 +260,12 @@ PRODUCERS: Final = (
         "Produce --delay 1500ms --topic orders",
         name="late-response",
         title="A response comes after the client's request timeout",
+        count=20,
+    ),
+    _injected(
+        "Produce --throttle 1500ms --topic orders --times 2",
+        name="throttled-producer",
+        title="The producer exceeds a quota, and is throttled longer than a request may take",
         count=20,
     ),
     _injected(
@@ -370,6 +404,11 @@ CONSUMERS: Final = (
         Do("inject Fetch --close-after --client c --times 3"),
         name="broken-fetch",
         title="Connections break before the responses to fetches",
+    ),
+    _reading(
+        Do("inject Fetch --throttle 1500ms --client c --times 2"),
+        name="throttled-consumer",
+        title="The consumer exceeds a quota, and is throttled longer than a request may take",
     ),
     Scenario(
         name="out-of-range",
@@ -616,4 +655,78 @@ TRANSACTIONS_OF_CLIENTS: Final = (
     ),
 )
 
-SCENARIOS: Final = (*PRODUCERS, *CONSUMERS, *MEMBERS, *TRANSACTIONS_OF_CLIENTS)
+B_WORKS: Final = (OpenConsumer(who="b", settings=MEMBER, shares=True), Work(who=("b",)))
+
+SHARE_GROUPS_OF_CLIENTS: Final = (
+    _shared(
+        OpenConsumer(who="b", settings=MEMBER, shares=True),
+        Work(who=("a", "b")),
+        Send(),
+        Work(who=("a", "b")),
+        Close(who="a"),
+        Send(),
+        Work(who=("b",)),
+        name="share-members",
+        title="Members of a share group join and leave (KIP-932)",
+        partitions=2,
+    ),
+    _shared(
+        Work(who=("a",), how="release", once=True),
+        *B_WORKS,
+        name="share-release",
+        title="A member releases its records, and another one gets them",
+    ),
+    _shared(
+        Work(who=("a",), how="reject", once=True),
+        Send(),
+        *B_WORKS,
+        name="share-reject",
+        title="A member rejects records, which nobody gets again",
+    ),
+    _shared(
+        Work(who=("a",), how="", once=True),
+        Kill(who="a"),
+        *B_WORKS,
+        name="share-member-crash",
+        title="A member is killed with records in flight",
+    ),
+    _shared(
+        Work(who=("a",), how="", once=True),
+        *B_WORKS,
+        name="share-lock",
+        title="A member holds its records longer than their locks last",
+    ),
+    _shared(
+        Work(who=("a",)),
+        CRASH,
+        NEW_LEADER,
+        Send(),
+        Work(who=("a",)),
+        name="share-leader-crash",
+        title="The leader crashes under a share group",
+    ),
+    _shared(
+        Work(who=("a",)),
+        Do("broker crash {group g}"),
+        Send(),
+        *B_WORKS,
+        name="share-coordinator-crash",
+        title="The share group's coordinator crashes, and a second member joins",
+    ),
+    _shared(
+        Do("inject ShareAcknowledge --close-after --group g"),
+        Work(who=("a",)),
+        Send(),
+        Work(who=("a",)),
+        name="lost-acknowledgement",
+        title="Records are settled, and the connection breaks before the response",
+    ),
+)
+
+SCENARIOS: Final = (
+    *PRODUCERS,
+    *CONSUMERS,
+    *MEMBERS,
+    *SHARE_GROUPS_OF_CLIENTS,
+    *TRANSACTIONS_OF_CLIENTS,
+)

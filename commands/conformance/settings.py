@@ -22,10 +22,22 @@ CLUSTER: Final[dict[str, str]] = {
     "group.consumer.session.timeout.ms": "2000",
     "group.consumer.min.heartbeat.interval.ms": "100",
     "group.consumer.heartbeat.interval.ms": "200",
+    "group.share.min.session.timeout.ms": "500",
+    "group.share.session.timeout.ms": "2000",
+    "group.share.min.heartbeat.interval.ms": "100",
+    "group.share.heartbeat.interval.ms": "200",
+    "group.share.min.record.lock.duration.ms": "1000",
+    "group.share.record.lock.duration.ms": "2000",
     "offsets.topic.num.partitions": str(PARTITIONS_OF_INTERNAL_TOPICS),
     "transaction.state.log.num.partitions": str(PARTITIONS_OF_INTERNAL_TOPICS),
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
 }
+OF_MEMBERS: Final = (
+    "group.consumer.session.timeout.ms",
+    "group.share.session.timeout.ms",
+    "group.share.record.lock.duration.ms",
+)
+"""The settings of a cluster that say how long a member may be silent."""
 CLIENT: Final[dict[str, Setting]] = {
     "request.timeout.ms": 1_000,
     "retry.backoff.ms": 30,
@@ -62,6 +74,8 @@ def patient(settings: Mapping[str, Setting], patience: int) -> dict[str, Setting
 
 
 def cluster(patience: int) -> dict[str, str]:
-    """Return the configuration of clusters, with longer sessions of members."""
-    session = "group.consumer.session.timeout.ms"
-    return {**CLUSTER, session: str(int(CLUSTER[session]) * patience)}
+    """Return the configuration of clusters, with longer sessions and locks of members."""
+    return {
+        name: str(int(value) * patience) if name in OF_MEMBERS else value
+        for name, value in CLUSTER.items()
+    }

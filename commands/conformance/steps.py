@@ -31,11 +31,13 @@ class OpenConsumer(Struct, frozen=True, kw_only=True):
     """Open a consumer of all partitions of ``topic``, or as a member of a group.
 
     ``settings`` are Kafka's configuration of consumers; with a ``group.id`` it subscribes.
+    ``shares``: the group is a share group (KIP-932).
     """
 
     who: str = "c"
     topic: str = TOPIC
     settings: dict[str, Setting] = {}
+    shares: bool = False
 
     @property
     def group(self) -> str:
@@ -43,7 +45,8 @@ class OpenConsumer(Struct, frozen=True, kw_only=True):
         return str(self.settings.get("group.id", ""))
 
     def __str__(self) -> str:
-        what = f"joins group {self.group}" if self.group else "opens a consumer"
+        kind = "share group" if self.shares else "group"
+        what = f"joins {kind} {self.group}" if self.group else "opens a consumer"
         what += "" if self.topic == TOPIC else f" of {self.topic}"
         settings = {key: value for key, value in self.settings.items() if key != "group.id"}
         return f"{self.who} {what}{_with(settings)}"
@@ -101,6 +104,24 @@ class Share(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         return f"{' and '.join(self.who)} own all partitions, none of them twice"
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """Poll as members of a share group, and acknowledge what each poll returned.
+
+    They go on until every record is accepted or rejected, or with ``once`` until each of them has
+    been given records one time. ``how`` empty: nothing is acknowledged.
+    """
+
+    who: Sequence[str]
+    how: Literal["", "accept", "release", "reject"] = "accept"
+    once: bool = False
+
+    def __str__(self) -> str:
+        names = " and ".join(self.who)
+        s = "s" if len(self.who) == 1 else ""
+        what = f"{self.how}{s}" if self.how else f"acknowledge{s} nothing of"
+        return f"{names} {what} what {'one poll' if self.once else 'each poll'} gives"
 
 
 class Commit(Struct, frozen=True, kw_only=True):
@@ -193,6 +214,7 @@ Step = Union[  # noqa: UP007 - steps name it in quotes
     Stream,
     Read,
     Share,
+    Work,
     Commit,
     Begin,
     End,

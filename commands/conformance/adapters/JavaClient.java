@@ -11,10 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import org.apache.kafka.clients.consumer.AcknowledgeType;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -28,10 +31,17 @@ import org.apache.kafka.common.utils.AppInfoParser;
 final class JavaClient {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int ERROR_MAX = 500;
+  private static final Map<String, Byte> ACKNOWLEDGE_TYPES =
+      Map.of("accept", (byte) 1, "release", (byte) 2, "reject", (byte) 3);
   private static final Duration CLOSE_WITHIN = Duration.ofSeconds(2);
+
+  private static final List<String> UNKNOWN_TO_SHARE_CONSUMERS =
+      List.of("auto.offset.reset", "enable.auto.commit", "session.timeout.ms", "heartbeat.interval.ms");
 
   private KafkaProducer<String, String> producer;
   private KafkaConsumer<String, String> consumer;
+  private KafkaShareConsumer<String, String> sharing;
+  private ConsumerRecords<String, String> given;
 
   public static void main(String[] arguments) throws Exception {
     var client = new JavaClient();
@@ -62,6 +72,8 @@ final class JavaClient {
         producer.sendOffsetsToTransaction(offsets(request), group);
       }
       case "consumer" -> openConsumer(request);
+      case "share consumer" -> openShareConsumer(request);
+      case "acknowledge" -> acknowledge(AcknowledgeType.forId(ACKNOWLEDGE_TYPES.get(request.get("how").asText())));
       case "poll" -> poll(request.get("ms").asLong(), answer);
       case "commit" -> consumer.commitSync(offsets(request));
       case "close" -> close();
@@ -73,7 +85,8 @@ final class JavaClient {
     answer.put("client", "kafka-clients " + AppInfoParser.getVersion());
     answer.put("oldest", "2.1");
     ArrayNode can = answer.putArray("can");
-    List.of("idempotence", "transactions", "groups", "cooperative", "static", "consumer protocol", "truncation")
+    List.of("idempotence", "transactions", "groups", "cooperative", "static", "consumer protocol", "truncation",
+            "share groups")
         .forEach(can::add);
   }
 
@@ -129,6 +142,25 @@ final class JavaClient {
     }
   }
 
+  private void openShareConsumer(JsonNode request) {
+    var settings = new HashMap<String, Object>(settings(request));
+    UNKNOWN_TO_SHARE_CONSUMERS.forEach(settings::remove);
+    settings.put("share.acknowledgement.mode", "explicit");
+    sharing = new KafkaShareConsumer<>(settings, new StringDeserializer(), new StringDeserializer());
+    var topics = new ArrayList<String>();
+    request.get("topics").forEach(topic -> topics.add(topic.asText()));
+    sharing.subscribe(topics);
+  }
+
+  private void acknowledge(AcknowledgeType type) {
+    given.forEach(record -> sharing.acknowledge(record, type));
+    for (var failed : sharing.commitSync().values()) {
+      if (failed.isPresent()) {
+        throw failed.get();
+      }
+    }
+  }
+
   private static String assignor(String name) {
     String kind = name.equals("cooperative-sticky") ? "CooperativeSticky" : "Range";
     return "org.apache.kafka.clients.consumer." + kind + "Assignor";
@@ -136,7 +168,9 @@ final class JavaClient {
 
   private void poll(long milliseconds, ObjectNode answer) {
     ArrayNode records = answer.putArray("records");
-    for (ConsumerRecord<String, String> record : consumer.poll(Duration.ofMillis(milliseconds))) {
+    Duration within = Duration.ofMillis(milliseconds);
+    given = consumer == null ? sharing.poll(within) : consumer.poll(within);
+    for (ConsumerRecord<String, String> record : given) {
       ObjectNode told = records.addObject();
       told.put("topic", record.topic());
       told.put("partition", record.partition());
@@ -144,7 +178,8 @@ final class JavaClient {
       told.put("value", record.value());
     }
     ArrayNode assigned = answer.putArray("assigned");
-    consumer.assignment().forEach(at -> assigned.addArray().add(at.topic()).add(at.partition()));
+    var owned = consumer == null ? List.<TopicPartition>of() : consumer.assignment();
+    owned.forEach(at -> assigned.addArray().add(at.topic()).add(at.partition()));
   }
 
   private static Map<TopicPartition, OffsetAndMetadata> offsets(JsonNode request) {
@@ -163,8 +198,12 @@ final class JavaClient {
     if (consumer != null) {
       consumer.close(CloseOptions.timeout(CLOSE_WITHIN));
     }
+    if (sharing != null) {
+      sharing.close(CLOSE_WITHIN);
+    }
     producer = null;
     consumer = null;
+    sharing = null;
   }
 
   private static String text(Throwable error) {

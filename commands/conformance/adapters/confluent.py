@@ -6,7 +6,14 @@ from importlib.metadata import version
 from typing import Any
 
 import confluent_kafka
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import (
+    AcknowledgeType,
+    Consumer,
+    KafkaException,
+    Producer,
+    ShareConsumer,
+    TopicPartition,
+)
 
 from commands.conformance.adapters.lines import WAIT_SECONDS, Values, answer
 
@@ -23,6 +30,7 @@ OF_CLASSIC_MEMBERS = (
     "heartbeat.interval.ms",
     "partition.assignment.strategy",
 )
+OF_SHARE_CONSUMERS = ("bootstrap.servers", "client.id", "group.id", "log_level")
 
 
 def settings_of(settings: Values) -> Values:
@@ -44,7 +52,7 @@ class Client:
         can = ["idempotence", "transactions", "groups", "cooperative", "static"]
         name = f"confluent-kafka {version('confluent-kafka')}"
         library = confluent_kafka.libversion()[0]
-        can += ["consumer protocol", "truncation"]
+        can += ["consumer protocol", "truncation", "share groups"]
         return {"client": f"{name} (librdkafka {library})", "can": can}
 
     # ---- producers
@@ -114,12 +122,25 @@ class Client:
         else:
             self.client.assign([TopicPartition(*partition, 0) for partition in partitions])
 
+    def share_consumer(self, settings: Values, topics: list[str]) -> None:
+        own = {name: settings[name] for name in OF_SHARE_CONSUMERS if name in settings}
+        self.client = ShareConsumer({**own, "share.acknowledgement.mode": "explicit"})
+        self.client.subscribe(topics)
+        self.given: list[Any] = []
+
+    def acknowledge(self, how: str) -> None:
+        for message in self.given:
+            self.client.acknowledge(message, AcknowledgeType[how.upper()])
+        for error in self.client.commit_sync(WAIT_SECONDS).values():
+            if error is not None:
+                raise error
+
     def poll(self, ms: int) -> Values:
         records: list[Values] = []
         errors: list[str] = []
         until = time.monotonic() + ms / 1000
         while not (records or errors) and time.monotonic() < until:
-            for message in self.client.consume(500, ms / 1000):
+            for message in self._messages(ms / 1000):
                 if message.error() is None:
                     records.append(
                         {
@@ -131,9 +152,18 @@ class Client:
                     )
                 elif not message.error().retriable():
                     errors.append(str(message.error()))
-        assigned = [[tp.topic, tp.partition] for tp in self.client.assignment()]
+        is_consumer = isinstance(self.client, Consumer)
+        assigned = [
+            [tp.topic, tp.partition] for tp in (self.client.assignment() if is_consumer else ())
+        ]
         told: Values = {"records": records, "assigned": assigned}
         return told | ({"error": errors[0]} if errors else {})
+
+    def _messages(self, seconds: float) -> list[Any]:
+        if isinstance(self.client, Consumer):
+            return self.client.consume(500, seconds)
+        self.given = [m for m in self.client.poll(seconds) if m.error() is None]
+        return self.given
 
     def commit(self, offsets: list[Values]) -> None:
         for tp in self.client.commit(offsets=positions(offsets), asynchronous=False):
@@ -142,7 +172,7 @@ class Client:
 
     def close(self) -> None:
         client, self.client = self.client, None
-        if isinstance(client, Consumer):
+        if isinstance(client, Consumer | ShareConsumer):
             client.close()
         else:
             client.purge()

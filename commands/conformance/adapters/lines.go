@@ -38,6 +38,7 @@ type request struct {
 	Partitions [][2]any `json:"partitions"`
 	Ms         int64    `json:"ms"`
 	Group      string   `json:"group"`
+	How        string   `json:"how"`
 	Offsets    []offset `json:"offsets"`
 }
 

@@ -21,6 +21,8 @@ from sessions.format.file import SessionFile
 
 LIAR = Path(__file__).with_name("lying_adapter.py")
 COMMAND = shlex.join([sys.executable, str(LIAR)])
+ALIKE = ("lost-response", "controller-crash", "record-too-large", "out-of-range")
+SAME = ("version", "scenario", "verdict", "violations")
 DOCUMENTATION = Path(__file__).parents[3] / "docs" / "conform.md"
 
 
@@ -62,6 +64,20 @@ def test_a_client_that_lies_is_found_out_and_the_session_shows_where(
         moment = float(failed["open"].rpartition(" ")[2].removesuffix("s")) * 1_000_000
         assert marks[0].note.startswith("p opens a producer")
         assert marks[0].time_us < moment <= happened[-1].time_us
+
+
+def test_the_same_seed_gives_the_same_verdicts_and_violations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [word for name in ALIKE for word in ("--scenario", name)]
+    words = ["--versions", "2.8,4.1", "--sessions", str(tmp_path), "--seed", "7", "--json"]
+    told = []
+    for jobs in ("1", "2"):
+        assert run_program(["conform", COMMAND, *names, *words, "--jobs", jobs]) == ExitCode.FAILED
+        cases = json.loads(capsys.readouterr().out)["cases"]
+        told.append([{name: case[name] for name in SAME} for case in cases])
+    assert told[0] == told[1]
+    assert {case["verdict"] for case in told[0]} == {"failed", "skipped"}
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """Each guarantee, judged by histories that keep to it and that do not."""
 
 import pytest
+from msgspec import structs
 
 from commands.conformance.guarantees import ALIKE_MAX, GUARANTEES, judge
-from commands.conformance.history import History, Received, Sent, Surprise, Transaction
+from commands.conformance.history import History, Received, Sent, Settled, Surprise, Transaction
 from commands.conformance.scenarios import SCENARIOS
 
 
@@ -31,6 +32,17 @@ def log(*values: str) -> dict[str, list[tuple[int, str]]]:
 
 
 READER = {"c": "orders"}
+SHARED = {"g": "orders"}
+
+
+def given(value: str, offset: int) -> Received:
+    return structs.replace(read(value, offset), group="g")
+
+
+def done(value: str, received: int | None) -> Settled:
+    return Settled(group="g", value=value, received=received)
+
+
 ONE = Transaction(who="p", number=1, outcome="aborted")
 TWO = Transaction(who="p", number=2, outcome="committed")
 MAYBE = Transaction(who="p", number=3, outcome="unknown")
@@ -73,6 +85,46 @@ MAYBE = Transaction(who="p", number=3, outcome="unknown")
             "read all",
             History(sent=[sent("a")], logs=log("a"), readers=READER),
             "c has not read 1 of 1 records, as a",
+        ),
+        (
+            "settled all",
+            History(
+                sent=[sent("a"), sent("b")],
+                logs=log("a", "b"),
+                readers=SHARED,
+                received=[given("a", 0), given("b", 1)],
+                settled=[done("a", 2)],
+            ),
+            "1 of 2 records were never settled, as b",
+        ),
+        (
+            "settled all",
+            History(
+                sent=[sent("a")],
+                logs=log("a"),
+                readers=SHARED,
+                received=[given("a", 0)],
+                settled=[done("a", None)],
+            ),
+            "",
+        ),
+        (
+            "settled once",
+            History(
+                readers=SHARED,
+                received=[given("a", 0), given("b", 1), given("a", 0)],
+                settled=[done("a", 1), done("b", 2)],
+            ),
+            "c was given a, which was settled before",
+        ),
+        (
+            "settled once",
+            History(
+                readers=SHARED,
+                received=[given("a", 0), given("a", 0)],
+                settled=[done("a", None), done("a", 2)],
+            ),
+            "",
         ),
         ("read once", History(readers=READER, received=[read("a", 0), read("b", 1)]), ""),
         (

@@ -25,6 +25,7 @@ type adapter struct {
 	client   *kgo.Client
 	mutex    sync.Mutex
 	assigned map[string]map[int32]bool
+	failed   error // of acknowledgements
 }
 
 func (a *adapter) answer(asked request, told answer) error {
@@ -33,7 +34,7 @@ func (a *adapter) answer(asked request, told answer) error {
 	switch asked.Do {
 	case "hello":
 		told["client"] = "franz-go " + version(module)
-		told["can"] = []string{"idempotence", "transactions", "groups", "cooperative", "static", "truncation"}
+		told["can"] = []string{"idempotence", "transactions", "groups", "cooperative", "static", "truncation", "share groups"}
 		return nil
 	case "producer":
 		return a.openProducer(ctx, asked)
@@ -53,6 +54,10 @@ func (a *adapter) answer(asked request, told answer) error {
 		return a.sendOffsets(ctx, asked)
 	case "consumer":
 		return a.openConsumer(asked)
+	case "share consumer":
+		return a.openShareConsumer(asked)
+	case "acknowledge":
+		return a.acknowledge(ctx, asked.How)
 	case "poll":
 		return a.poll(asked.Ms, told)
 	case "commit":
@@ -232,6 +237,34 @@ func (a *adapter) member(group string, topics []string) []kgo.Opt {
 		options = append(options, kgo.InstanceID(instance))
 	}
 	return options
+}
+
+func (a *adapter) openShareConsumer(asked request) (err error) {
+	a.assigned = map[string]map[int32]bool{}
+	a.client, err = kgo.NewClient(append(a.options(asked.Settings),
+		kgo.FetchMaxWait(a.time("fetch.max.wait.ms")),
+		kgo.ShareGroup(a.word("group.id")),
+		kgo.ConsumeTopics(asked.Topics...),
+		kgo.ShareAckCallback(func(_ *kgo.Client, results kgo.ShareAckResults) {
+			a.mutex.Lock()
+			a.failed = errors.Join(a.failed, results.Error())
+			a.mutex.Unlock()
+		}),
+	)...)
+	return err
+}
+
+// Acknowledge what the last poll returned, and wait for the answers.
+func (a *adapter) acknowledge(ctx context.Context, how string) error {
+	statuses := map[string]kgo.AckStatus{
+		"accept": kgo.AckAccept, "release": kgo.AckRelease, "reject": kgo.AckReject,
+	}
+	a.client.MarkAcks(statuses[how])
+	err := a.client.FlushAcks(ctx)
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	err, a.failed = errors.Join(err, a.failed), nil
+	return err
 }
 
 func reset(policy any) kgo.Offset {
