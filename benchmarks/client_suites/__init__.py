@@ -1,0 +1,1 @@
+"""The test suites of client libraries, run against a served cluster."""
