@@ -152,7 +152,7 @@ AIOKAFKA: Final = Suite(
     source=Git("https://github.com/aio-libs/aiokafka.git", "v0.14.0"),
     version="3.9",
     options=("--brokers", "1", "--config", "num.partitions=2", *AT_ONCE),
-    packages=("docker", "async-timeout", "packaging"),
+    packages=("docker", "async-timeout", "packaging", "pytest-mock"),
     overlay={"aiokafka_conftest.py": "tests/conftest.py"},
     prepare=(("rm", "-rf", "aiokafka"),),  # the library that is installed, which is compiled
     command=(*PYTEST, "-W", "default", "--ignore=tests/test_sasl.py", "tests"),

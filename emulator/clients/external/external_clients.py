@@ -575,7 +575,7 @@ class ExternalClients:
         if connection.refusal:
             self._hang_up(number, connection.refusal)
 
-    def _deliver(self, delivery: Delivery, call: Call, response: Message) -> None:
+    def _deliver(self, delivery: Delivery, call: AnyCall, response: Message) -> None:
         """Encode a response and hand it to the server."""
         header = call.header
         key, version = header.api_key, header.api_version
