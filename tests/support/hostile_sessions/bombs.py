@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import zstandard
 
-from sessions.format import codec
+from sessions.format import codec, limits
 from tests.support.hostile_sessions.forging import (
     changed_json,
     edit,
@@ -259,17 +259,17 @@ def many_summaries(path: Path) -> None:
 
 def many_bookmarks(path: Path) -> None:
     """More bookmarks than anybody sets."""
-    edit(path, rows("bookmarks", ROWS, "n, n, 'b', 'note'"))
+    edit(path, rows("bookmarks", limits.BOOKMARKS_MAX + 1, "n, n, 'b', 'note'"))
 
 
 def many_keyframes(path: Path) -> None:
     """More keyframes than events."""
-    edit(path, rows("keyframes", ROWS, "n, n - 1, 0, x'00'"))
+    edit(path, rows("keyframes", limits.KEYFRAMES_MAX + 1, "n, n - 1, 0, x'00'"))
 
 
 def many_chunks(path: Path) -> None:
     """More chunks than a recording has."""
-    edit(path, rows("chunks", ROWS, "n, n, 0, 0, -1, -1, 0, x'00'"))
+    edit(path, rows("chunks", limits.CHUNKS_MAX + 1, "n, n, 0, 0, -1, -1, 0, x'00'"))
 
 
 def long_touches(path: Path) -> None:
