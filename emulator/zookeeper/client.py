@@ -49,32 +49,21 @@ class ZkClientState(Struct, array_like=True):
     unanswered: bool = False
 
 
-class ZkClient:
-    """Keeps a host's session alive and detects its loss."""
+class ZkClient(Struct, eq=False):
+    """Keeps a host's session alive and detects its loss.
 
-    def __init__(  # noqa: PLR0913
-        self,
-        host: int,
-        state: ZkClientState,
-        *,
-        kernel: Kernel,
-        network: Network,
-        zookeeper: ZooKeeper,
-        environment: ZkEnvironment,
-        timers: Timers,
-        timeout_us: Callable[[], int],
-        session_opened: Callable[[], None],
-    ) -> None:
-        """Act as ``host``'s client; ``timeout_us`` is the requested session timeout."""
-        self.host = host
-        self.state = state
-        self.kernel = kernel
-        self.network = network
-        self.zookeeper = zookeeper
-        self.environment = environment
-        self.timers = timers
-        self.timeout_us = timeout_us
-        self.session_opened = session_opened
+    ``timeout_us`` returns the session timeout to request.
+    """
+
+    host: int
+    state: ZkClientState
+    kernel: Kernel
+    network: Network
+    zookeeper: ZooKeeper
+    environment: ZkEnvironment
+    timers: Timers
+    timeout_us: Callable[[], int]
+    session_opened: Callable[[], None]
 
     def usable(self) -> bool:
         """Whether a request would succeed now.

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from msgspec import Struct
+
 from emulator import events
 from emulator.broker.kraft_membership.assignments_manager import AssignmentsManager
 from emulator.broker.kraft_membership.state import SHUTTING_DOWN, KRaftMembershipState
@@ -67,23 +69,14 @@ Source: ``LogManager.loadLog``, ``LogManager.addLogToBeDeleted``.
 FOLDERS_TASK: Final = "folders"
 
 
-class MetadataPublisher:
+class MetadataPublisher(Struct, eq=False):
     """Applies the committed metadata log on one broker."""
 
-    def __init__(
-        self,
-        context: BrokerContext,
-        state: KRaftMembershipState,
-        *,
-        replicas: Replicas,
-        fetchers: FetcherManager,
-        assignments: AssignmentsManager,
-    ) -> None:
-        self.context = context
-        self.state = state
-        self.replicas = replicas
-        self.fetchers = fetchers
-        self.assignments = assignments
+    context: BrokerContext
+    state: KRaftMembershipState
+    replicas: Replicas
+    fetchers: FetcherManager
+    assignments: AssignmentsManager
 
     # ---- the log
 

@@ -33,32 +33,18 @@ class ControlRequestsState(Struct, array_like=True):
     unanswered: dict[int, tuple[int, dict[str, str]]] = field(default_factory=dict)
 
 
-class ControlRequests:
+class ControlRequests(Struct, eq=False):
     """Handles a controller's requests."""
 
-    def __init__(  # noqa: PLR0913 - a controller's requests concern every part
-        self,
-        context: BrokerContext,
-        state: ControlRequestsState,
-        *,
-        replicas: Replicas,
-        sessions: FetchSessions,
-        fetchers: FetcherManager,
-        locks: PartitionLocks,
-        config: DynamicConfig,
-        cache: MetadataCache,
-        admin: ZkAdminManager,
-    ) -> None:
-        """Handle requests in ``context`` for ``replicas``, and for what the broker knows."""
-        self.context = context
-        self.state = state
-        self.replicas = replicas
-        self.sessions = sessions
-        self.fetchers = fetchers
-        self.locks = locks
-        self.config = config
-        self.cache = cache
-        self.admin = admin
+    context: BrokerContext
+    state: ControlRequestsState
+    replicas: Replicas
+    sessions: FetchSessions
+    fetchers: FetcherManager
+    locks: PartitionLocks
+    config: DynamicConfig
+    cache: MetadataCache
+    admin: ZkAdminManager
 
     # ---- UpdateMetadata
 
