@@ -31,7 +31,7 @@ from emulator.wire.records.record_batch import build
 from emulator.wire.types import Message
 from sessions.postmortem.beside import writing_beside
 from sessions.postmortem.incident import examine, read_paths
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 
 BEGIN_MS = 1_790_000_000_000
 NAME = f"{0:020}.log"

@@ -77,8 +77,8 @@ from console.styles.roles import COMPONENTS
 from console.styles.stylesheet import ParsedOnce
 from console.widgets.virtual_view import VirtualView
 from sessions.format.errors import SessionError
-from sessions.sources.paired import TwinSource
 from sessions.sources.source import Source
+from sessions.sources.twin import TwinSource
 from sessions.text import clean
 
 MODE_SCREENS: dict[str, Callable[[Stage], ConsoleScreen]] = {

@@ -38,7 +38,7 @@ from sessions.grammar.places import place
 from sessions.grammar.words import BadWord
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import LiveSource
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 
 SECONDS_MAX: Final = 20.0
 """Wall-clock time of one call."""

@@ -99,7 +99,7 @@ def why(
     from console.model.workspace import Stage
     from sessions.format.errors import consistent
     from sessions.grammar.words import BadWord
-    from sessions.sources.recorded import ReplaySource
+    from sessions.sources.replay import ReplaySource
 
     with opened(file) as session, consistent(session.path):
         source = ReplaySource(session.path)
@@ -172,7 +172,7 @@ def html(
     from sessions.file_system import write_file
     from sessions.format.errors import consistent
     from sessions.replay_page.page import replay_page
-    from sessions.sources.recorded import ReplaySource
+    from sessions.sources.replay import ReplaySource
     from sessions.text import number
 
     name = Path(file).name
@@ -401,7 +401,7 @@ def script(file: File) -> ExitCode:
     session is damaged, and the script has the statements that can be read.
     """
     from commands.runs.console_library import script_of_source
-    from sessions.sources.recorded import ReplaySource
+    from sessions.sources.replay import ReplaySource
 
     source = ReplaySource(Path(file))
     try:

@@ -30,9 +30,9 @@ from sessions.grammar.event_patterns import EventPattern, pattern
 from sessions.grammar.words import BadWord
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import LiveSource
-from sessions.sources.paired import TwinSource
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from sessions.sources.source import Source
+from sessions.sources.twin import TwinSource
 
 
 @contextmanager

@@ -32,7 +32,7 @@ from sessions.model.cluster_view import ClusterView
 from sessions.playback.cursor import Reply
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import Asked, LiveSource
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from sessions.sources.source import Source
 
 DEMO = Path(__file__).parents[1] / "library" / "scripts" / "demo.tide"

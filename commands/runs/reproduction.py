@@ -8,10 +8,10 @@ from commands.runs.console_library import script_of_source
 from sessions.format.errors import SessionError
 from sessions.grammar.words import moment_text
 from sessions.sources.growing import GrowingSource
-from sessions.sources.paired import TwinSource
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from sessions.sources.served import ServedSource
 from sessions.sources.source import Source
+from sessions.sources.twin import TwinSource
 
 
 def command_line(source: Source) -> str:

@@ -18,7 +18,7 @@ from console.screens.base import ConsoleScreen
 from console.screens.partitions import PartitionsScreen
 from console.widgets.event_log import EventView
 from sessions.model.verdict import HEALTHY, verdict
-from sessions.sources.paired import TwinSource
+from sessions.sources.twin import TwinSource
 
 
 def _linked(base: type[ConsoleScreen]) -> dict[str, type[ConsoleScreen]]:

@@ -7,7 +7,7 @@ from console.styles.glyphs import Glyphs
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState
 from sessions.sources.live import LiveSource
-from sessions.sources.paired import TwinSource
+from sessions.sources.twin import TwinSource
 from sessions.text import brackets, clean, short_clock
 
 SIGN_WIDTH = 3

@@ -16,7 +16,7 @@ from console.screens.base import ConsoleScreen
 from console.widgets.pane import Pane
 from console.widgets.text import TextView
 from console.widgets.virtual_view import VirtualView
-from sessions.sources.paired import TwinSource
+from sessions.sources.twin import TwinSource
 
 
 class PairView(VirtualView):

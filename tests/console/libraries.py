@@ -7,7 +7,7 @@ from pathlib import Path
 from commands.runs.console_library import ConsoleLibrary
 from console.model.library import Card, Finding, LibraryError
 from sessions.sources.live import LiveSource
-from sessions.sources.paired import TwinSource
+from sessions.sources.twin import TwinSource
 
 NAMES = ("A4-long-poll", "V7-stale-hw-restart", "E8-broker-failover")
 

@@ -9,7 +9,7 @@ from console.app import MODE_SCREENS, TidegaugeApp
 from emulator.events import BrokerStateChanged
 from sessions.postmortem.incident import read_paths, read_sources
 from sessions.postmortem.session import record
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from tests.console.contexts import OPENED, ready
 from tests.console.driving import LARGE, Console, console
 from tests.sessions.postmortem.logs import cluster, fence

@@ -22,7 +22,7 @@ from console.app import TidegaugeApp
 from console.screens.base import ConsoleScreen
 from console.widgets.virtual_view import VirtualView
 from sessions.model.cluster_view import ClusterView
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from sessions.sources.source import Source
 from sessions.text import clock
 from tests.console.clock import virtual_time

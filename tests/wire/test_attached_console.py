@@ -17,7 +17,7 @@ from sessions.own_cluster.read_only_client import READ_REQUESTS
 from sessions.playback.verify import verify
 from sessions.recording.recorder import Recorder
 from sessions.sources.attached import AttachedSource
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from tests.console.driving import Console, console, toasts
 from tests.wire.test_running_cluster import filled, recorded
 from tidegauge.kafka_cluster import KafkaCluster

@@ -9,7 +9,7 @@ from commands.library.index import find, library
 from commands.runs.console_library import ConsoleLibrary, apart, start_of
 from console.model.library import LibraryError
 from emulator.releases.profiles import RECOMMENDED
-from sessions.sources.paired import TwinSource
+from sessions.sources.twin import TwinSource
 
 
 def test_every_scenario_has_a_card() -> None:

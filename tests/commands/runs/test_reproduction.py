@@ -9,7 +9,7 @@ import pytest
 from commands.cli.main import run_program
 from commands.runs.live import live_source, replay_source
 from commands.runs.reproduction import command_line
-from sessions.sources.paired import TwinSource
+from sessions.sources.twin import TwinSource
 from tests.console.fakes import ListSource, failover
 
 SCRIPT = """cluster --brokers 2 --seed 3

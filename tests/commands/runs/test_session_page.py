@@ -28,7 +28,7 @@ from sessions.model.summary import snapshot
 from sessions.recording.recorder import Recorder
 from sessions.replay_page.page import replay_page
 from sessions.replay_page.story import Changes, Key, Story, state_at
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 
 SCRIPT = """
 cluster --brokers 3 --version {version} --seed 3

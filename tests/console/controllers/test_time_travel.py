@@ -3,7 +3,7 @@ from textual import events
 
 from console.controllers.time_travel import OUTPUT_TOAST_MAX, complaint
 from sessions.playback.cursor import Reply
-from sessions.sources.paired import TwinSource
+from sessions.sources.twin import TwinSource
 from tests.console.driving import console
 from tests.console.fakes import ListSource, failover
 from tests.console.libraries import SmallLibrary, failing_over

@@ -19,7 +19,7 @@ from emulator.events import CHANGE, FAULT, Event
 from sessions.format.file import SessionFile
 from sessions.model.touches import objects_of
 from sessions.playback.trim import trim
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from tests.console.fakes import ListSource, failover
 from tests.sessions.examples import record_story, small_chunks
 

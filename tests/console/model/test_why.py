@@ -10,7 +10,7 @@ from console.render.lines import text_of
 from console.styles.glyphs import ASCII
 from emulator import events
 from sessions.format.allowance import StillReadingError
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from tests.console.fakes import ListSource, Script, failover
 from tests.sessions.examples import record_story, small_chunks
 

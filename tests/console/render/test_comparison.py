@@ -6,7 +6,7 @@ from console.model.workspace import Stage
 from console.render.comparison import pair_line, state_lines, titles_line
 from console.render.lines import text_of, width_of
 from console.styles.glyphs import ASCII, UNICODE
-from sessions.sources.paired import TwinSource
+from sessions.sources.twin import TwinSource
 from tests.console.libraries import side_by_side
 
 

@@ -3,7 +3,7 @@ import pytest
 from commands.runs.console_library import ConsoleLibrary
 from console.actions.lookup import available
 from console.screens.compare import CompareScreen
-from sessions.sources.paired import TwinSource
+from sessions.sources.twin import TwinSource
 from tests.console.driving import SIZES, console, toasts
 from tests.console.fakes import ListSource, failover
 from tests.console.libraries import side_by_side

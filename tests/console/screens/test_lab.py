@@ -1,7 +1,7 @@
 import pytest
 
 from console.screens.lab import LabScreen
-from sessions.sources.paired import TwinSource
+from sessions.sources.twin import TwinSource
 from tests.console.driving import LARGE, SIZES, SMALL, console, toasts
 from tests.console.fakes import ListSource, failover
 from tests.console.libraries import SmallLibrary, failing_over

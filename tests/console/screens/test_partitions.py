@@ -6,7 +6,7 @@ from console import app
 from console.model import reader
 from console.screens.partitions import PartitionsScreen
 from emulator import events
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from tests.console.driving import SMALL, Console, console
 from tests.console.fakes import ListSource, failover
 from tests.console.render.test_verdict import slow_follower
@@ -226,7 +226,7 @@ async def test_a_long_move_says_how_far_it_is_and_of_when_the_rows_are(
     path = tmp_path / "a.tide.db"
     with small_chunks():
         record_story(path)
-    monkeypatch.setattr("sessions.sources.recorded.KEEP_UP_S", 0)
+    monkeypatch.setattr("sessions.sources.replay.KEEP_UP_S", 0)
     source = ReplaySource(path, patience_s=0)
     async with console(source, "2") as driven:
         monkeypatch.setattr(app, "GO_ON_S", 1_000.0)

@@ -22,7 +22,7 @@ from sessions.model.states import Bookmark
 from sessions.playback.verify import verify
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import LiveSource
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from sessions.sources.source import Source
 from tests.sessions.examples import (
     SPEC,

@@ -21,7 +21,7 @@ from sessions.playback.replay import Replay
 from sessions.playback.verify import verify
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import LiveSource
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from tests.sessions.examples import (
     SPEC,
     comparable,

@@ -17,7 +17,7 @@ from sessions.model.states import Bookmark
 from sessions.playback.replay import Replay
 from sessions.playback.trim import trim
 from sessions.playback.verify import verify
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from tests.sessions.examples import comparable, folded, small_chunks, story_events
 
 EVENTS = story_events()

@@ -12,7 +12,7 @@ from sessions.own_cluster.places import Place
 from sessions.postmortem import beside
 from sessions.postmortem.incident import read_sources
 from sessions.postmortem.session import record
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from tests.sessions.postmortem.logs import cluster
 
 RECORDINGS = Path(__file__).parent / "recordings"

@@ -15,7 +15,7 @@ from commands.exits import ExitCode
 from commands.runs.session_page import story_of
 from sessions.replay_page.page import replay_page
 from sessions.replay_page.story import Story, state_at
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from tests.support.browser import Page, browser_page, program
 from tests.support.hostile_sessions.renaming import rename
 

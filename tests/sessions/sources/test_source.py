@@ -1,7 +1,7 @@
 """Both sources offer the same."""
 
 from sessions.sources.live import LiveSource
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from sessions.sources.source import Source
 
 

@@ -19,7 +19,7 @@ from commands.cli.main import run_program
 from sessions.format.errors import SessionError
 from sessions.format.schema import PAGE_SIZE_AT, USER_VERSION_AT
 from sessions.playback.rerun import rerun
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from tests.support.fuzzing import Attack, FuzzError
 from tests.support.hostile_sessions.forging import (
     MODES,

@@ -9,7 +9,7 @@ import pytest
 
 from sessions.format.errors import SessionMissingError
 from sessions.recording.recorder import Recorder
-from sessions.sources.recorded import ReplaySource
+from sessions.sources.replay import ReplaySource
 from sessions.sources.source import Source
 from tests.sessions.examples import (
     comparable,
@@ -47,7 +47,7 @@ def test_a_recording_opens_at_its_beginning(source: ReplaySource) -> None:
 def test_a_move_that_takes_long_goes_on_frame_by_frame(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sessions.sources.recorded.KEEP_UP_S", 0)
+    monkeypatch.setattr("sessions.sources.replay.KEEP_UP_S", 0)
     path = tmp_path / "story.tide.db"
     with small_chunks():
         record_story(path)
@@ -73,7 +73,7 @@ def test_a_move_that_takes_long_goes_on_frame_by_frame(
 def test_a_move_that_goes_far_begins_after_the_answer_to_its_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sessions.sources.recorded.FAR_EVENTS", 100)
+    monkeypatch.setattr("sessions.sources.replay.FAR_EVENTS", 100)
     path = tmp_path / "story.tide.db"
     record_story(path)
     source = ReplaySource(path, patience_s=1_000)

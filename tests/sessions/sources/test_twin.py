@@ -7,7 +7,7 @@ import pytest
 from commands.runs.console_library import ConsoleLibrary
 from console.model.library import Opened
 from emulator.events import LogTruncated
-from sessions.sources.paired import TwinSource, both_names
+from sessions.sources.twin import TwinSource, both_names
 
 
 @pytest.fixture(scope="module")
