@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 BLOCK_ITEMS: Final = 256
-"""The number of items in a block; at least as many at the end remain objects."""
+"""The usual number of items in a block; at least as many at the end remain objects."""
 
 FASTEST: Final = 1
 """The compression level."""
@@ -46,6 +46,7 @@ class _Blocks:
 class PackedList(MutableSequence[_Item]):
     """A list of frozen structs, subclassed for each type: ``class Batches(PackedList[B], kind=B)``.
 
+    Blocks of fewer items (``block``) take more memory and are read faster at random places.
     Copying is cheap (copies share encoded blocks). It equals a plain list of the same items, and is
     encoded as one (:func:`as_list`). Changes anywhere but at its end are slow.
     """
@@ -53,9 +54,11 @@ class PackedList(MutableSequence[_Item]):
     __slots__ = ("_blocks", "_tail")
     __hash__ = None  # type: ignore[assignment]
     _decoder: ClassVar[msgspec.msgpack.Decoder[list[Any]]]
+    _block_items: ClassVar[int]
 
-    def __init_subclass__(cls, *, kind: type[Struct]) -> None:
+    def __init_subclass__(cls, *, kind: type[Struct], block: int = BLOCK_ITEMS) -> None:
         """Create the decoder of the items."""
+        cls._block_items = block
         cls._decoder = msgspec.msgpack.Decoder(GenericAlias(list, (kind,)))
 
     def __init__(self, items: Iterable[_Item] = ()) -> None:
@@ -86,11 +89,12 @@ class PackedList(MutableSequence[_Item]):
     def append(self, item: _Item) -> None:
         tail = self._tail
         tail.append(item)
-        if len(tail) == 2 * BLOCK_ITEMS:
+        size = self._block_items
+        if len(tail) == 2 * size:
             blocks = self._blocks = self._blocks or _Blocks()
             blocks.firsts.append(tail[0])
-            blocks.data.append(compress(_ENCODE(tail[:BLOCK_ITEMS]), FASTEST))
-            del tail[:BLOCK_ITEMS]
+            blocks.data.append(compress(_ENCODE(tail[:size]), FASTEST))
+            del tail[:size]
 
     def pop(self, index: int = -1) -> _Item:
         """Remove and return an item, by default the last one.
@@ -162,7 +166,8 @@ class PackedList(MutableSequence[_Item]):
             return tail[index - packed]
         if index < 0:
             raise IndexError("list index out of range")
-        return self._block(index // BLOCK_ITEMS)[index % BLOCK_ITEMS]
+        block, place = divmod(index, self._block_items)
+        return self._block(block)[place]
 
     def __iter__(self) -> Iterator[_Item]:
         if self._blocks is not None:
@@ -186,7 +191,7 @@ class PackedList(MutableSequence[_Item]):
         index = bisect_right(blocks.firsts, value, key=key) - 1
         if index < 0:
             return 0
-        return index * BLOCK_ITEMS + bisect_right(self._block(index), value, key=key)
+        return index * self._block_items + bisect_right(self._block(index), value, key=key)
 
     def same_blocks(self, other: "PackedList[_Item]") -> int:
         """The number of encoded blocks at the start that both have in common."""
@@ -199,7 +204,7 @@ class PackedList(MutableSequence[_Item]):
 
     @property
     def _packed(self) -> int:
-        return 0 if self._blocks is None else len(self._blocks.data) * BLOCK_ITEMS
+        return 0 if self._blocks is None else len(self._blocks.data) * self._block_items
 
     def _unpacked(self, data: bytes) -> list[_Item]:
         return self._decoder.decode(decompress(data))
@@ -223,7 +228,7 @@ def same_start(one: Sequence[Any], other: Sequence[Any]) -> int:
     """The length of the common prefix of two lists."""
     begin = 0
     if isinstance(one, PackedList) and isinstance(other, PackedList):
-        begin = one.same_blocks(other) * BLOCK_ITEMS
+        begin = one.same_blocks(other) * one._block_items
     first, second = one[begin:], other[begin:]
     shorter = min(len(first), len(second))
     if first[:shorter] == second[:shorter]:

@@ -27,7 +27,7 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
         """Hold these records."""
         self.pieces: list[Piece] = []
         self._stored = 0
-        self._newer = PackedRecords(records)
+        self._newer = _PackedRecords(records)
         self._read: ReadRecords = _nowhere
         self._place, self._records = -1, list[CommittedRecord]()
 
@@ -133,7 +133,7 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
         raise TypeError("a metadata log only grows")
 
 
-class PackedRecords(PackedList[CommittedRecord], kind=CommittedRecord):
+class _PackedRecords(PackedList[CommittedRecord], kind=CommittedRecord):
     """Records in memory."""
 
 

@@ -18,8 +18,9 @@ from msgspec import Struct, field
 
 from emulator.metadata_log.changes import TopicImage
 from emulator.metadata_log.image import MetadataImage
+from emulator.simulation.packed_list import PackedList
 from sessions.decoding import decode_object
-from sessions.model.long_metadata_log import LongMetadataLog, PackedRecords
+from sessions.model.long_metadata_log import LongMetadataLog
 from sessions.model.metadata_log import (
     OF_PARTITIONS,
     abouts,
@@ -45,7 +46,7 @@ PARTITION_FIELDS: Final = {
 }
 """Names of a partition's fields in its records, where the image uses shorter ones."""
 KEPT_MAX: Final = 256
-"""Of how many partitions the records are kept decoded."""
+"""Of how many partitions the records and the image are kept."""
 ELIGIBLE: Final = '"eligibleLeaderReplicas"'
 """What the data of a record contains if it sets the eligible leader replicas."""
 BROKER_FIELDS: Final = {"in_controlled_shutdown": "inControlledShutdown"}
@@ -124,6 +125,10 @@ class _TopicRecords:
         self._positions, self._numbers = [], []
 
 
+class _PackedRecords(PackedList[CommittedRecord], kind=CommittedRecord, block=32):
+    """Records in memory; those about a partition are far from each other."""
+
+
 class MetadataLog:
     """The committed log as far as it has been scanned, and the subject of each record.
 
@@ -148,7 +153,7 @@ class MetadataLog:
             self.read(log[count:])
         elif count < len(log):
             if isinstance(self.records, list):
-                self.records = PackedRecords(self.records)
+                self.records = _PackedRecords(self.records)
             for piece in log.pieces_from(count):
                 self.read(piece)
 
@@ -197,6 +202,7 @@ class Metadata:
 
     def __init__(self, log: MetadataLog, taken: int) -> None:
         self.log = log
+        self._images: OrderedDict[str, tuple[int, MetadataImage]] = OrderedDict()
         self.nodes: Mapping[str, MetadataNode] = _Tree(self)
         self._begin()
         self.go_to(taken)
@@ -328,12 +334,28 @@ class Metadata:
         cleared = [*self._cleared.get("", ()), *self._cleared.get(topic, ())]
         after = [(at, self.log.records[at]) for at in cleared if at > about[0][0]]
         records = [record for _, record in sorted((*about, *after), key=itemgetter(0))]
-        alone = MetadataImage(
-            topics={topic_id: TopicImage(topic, topic_id)}, topic_ids={topic: topic_id}
-        )
-        partition = image_of(records, alone).topics[topic_id].partitions[int(number)]
+        image = self._alone(topic, topic_id, number, records)
+        partition = image.topics[topic_id].partitions[int(number)]
         value = partition_fields(partition)
         return MetadataNode(path, value, changed=records[-1].offset, records=len(about))
+
+    def _alone(
+        self, topic: str, topic_id: str, number: str, records: Sequence[CommittedRecord]
+    ) -> MetadataImage:
+        """The image of one partition after these records; an earlier one is continued."""
+        key = f"{topic_id}/{number}"
+        taken, image = self._images.pop(key, (0, None))
+        if image is None or taken > len(records):
+            taken, image = (
+                0,
+                MetadataImage(
+                    topics={topic_id: TopicImage(topic, topic_id)}, topic_ids={topic: topic_id}
+                ),
+            )
+        self._images[key] = len(records), image_of(records[taken:], image)
+        if len(self._images) > KEPT_MAX:
+            self._images.popitem(last=False)
+        return image
 
     def children(self, topic: str) -> dict[str, None]:
         """Return the numbers of a topic's partitions; do not modify."""
