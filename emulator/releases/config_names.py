@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from emulator.releases.broker_configs import BROKER_CONFIGS, TOPIC_CONFIGS
+from emulator.releases.broker_configs import BROKER_CONFIGS, TOPIC_CONFIGS, BrokerConfigKey
 from emulator.releases.versions import DOCUMENTS, Numbers, is_since
 
 Parsed = int | bool
@@ -600,6 +600,12 @@ _UNITS: Final[dict[str, Kind]] = {
 }
 
 
+_HISTORY: Final[dict[str, list[BrokerConfigKey]]] = {}
+for _key in BROKER_CONFIGS:
+    _HISTORY.setdefault(_key.name, []).append(_key)
+_TOPIC_NAMES: Final = {key.of_broker: key.name for key in TOPIC_CONFIGS}
+
+
 def _kind(attribute: str, setting: Setting, python_type: type) -> Kind:
     if setting.words:
         return "word"
@@ -611,7 +617,7 @@ def _kind(attribute: str, setting: Setting, python_type: type) -> Kind:
 def _complete(attribute: str, python_type: type, setting: Setting, meaning: str) -> Setting:
     """Add to what a field says what Kafka's tables say."""
     kind = _kind(attribute, setting, python_type)
-    history = [key for key in BROKER_CONFIGS if key.name == setting.name]
+    history = _HISTORY.get(setting.name, [])
     is_number = kind not in ("boolean", "word")
     defaults = setting.defaults
     if not defaults:
@@ -628,7 +634,7 @@ def _complete(attribute: str, python_type: type, setting: Setting, meaning: str)
         maximum=setting.maximum or largest,
         defaults=defaults,
         since=setting.since or (DOCUMENTS if since == FIRST_DESCRIBED else since),
-        topic_name=next((key.name for key in TOPIC_CONFIGS if key.of_broker == setting.name), ""),
+        topic_name=_TOPIC_NAMES.get(setting.name, ""),
     )
 
 
