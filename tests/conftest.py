@@ -62,8 +62,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Otherwise every program that a test starts compiles all its modules again.
     """
-    if sys.dont_write_bytecode and config.cache is not None:
-        folder = str(config.cache.mkdir("bytecode"))
+    cache = getattr(config, "cache", None)  # none without the plugin: python -m benchmarks.mutation
+    if sys.dont_write_bytecode and cache is not None:
+        folder = str(cache.mkdir("bytecode"))
         sys.pycache_prefix, sys.dont_write_bytecode = folder, False
         os.environ["PYTHONPYCACHEPREFIX"] = folder
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
