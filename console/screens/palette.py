@@ -1,11 +1,20 @@
 """The command palette as a screen."""
 
-from rich.style import Style
 from textual import events, work
+from textual.app import ComposeResult
 from textual.command import CommandList, CommandPalette
 from textual.css.query import NoMatches
 
 from console.screens.sized import Sized
+
+
+class Commands(CommandList):
+    """The options, which are replaced while somebody types."""
+
+    def on_click(self, event: events.Click) -> None:
+        """Skip a click on an option that was drawn, and is gone by now."""
+        if event.style.meta.get("option", -1) >= self.option_count:
+            event.prevent_default()
 
 
 class Palette(Sized, CommandPalette):
@@ -20,12 +29,10 @@ class Palette(Sized, CommandPalette):
         if not self.app.size.contains(event.screen_x, event.screen_y):
             event.prevent_default()
 
-    def get_style_at(self, x: int, y: int) -> Style:
-        """Return what is there to click; an option that is drawn may be gone by now."""
-        style = super().get_style_at(x, y)
-        option = style.meta.get("option", -1)
-        is_gone = any(option >= commands.option_count for commands in self.query(CommandList))
-        return Style.null() if is_gone else style
+    def compose(self) -> ComposeResult:
+        """Use a list that skips clicks on what is gone."""
+        for widget in super().compose():
+            yield Commands() if isinstance(widget, CommandList) else widget
 
     @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
     async def _gather_commands(self, search_value: str) -> None:
