@@ -7,7 +7,7 @@ from typing import Final
 from console.model.filters import Field
 from console.model.workspace import Stage
 from console.render.columns import Cell, Column
-from console.render.lines import BLANK, Line, Span, cut, data, line
+from console.render.lines import BLANK, Line, Span, cut, data, line, width_of, wrap
 from console.render.quorum import AMISS
 from emulator import events
 from sessions.model.event_text import host
@@ -174,9 +174,9 @@ def broker_lines(stage: Stage, broker: BrokerState, width: int) -> list[Line]:
             Span(broker.state.replace("_", " "), STATE_ROLES.get(broker.state, "")),
             *_registered(stage, broker),
         ),
-        *(_frozen(stage, broker) if broker.state == "frozen" else []),
+        *(_frozen(stage, broker, width) if broker.state == "frozen" else []),
         *([_load(stage, broker)] if broker.id in state.brokers else []),
-        *([_zookeeper(broker, told=stage.view.state.is_observed)] if state.quorum is None else []),
+        *(_zookeeper(broker, width, told=state.is_observed) if state.quorum is None else []),
         *([line(Span("rack ", "muted"), data(broker.rack))] if broker.rack else []),
         *_fetches(stage, broker),
         *_links(state.links, broker.id),
@@ -185,7 +185,7 @@ def broker_lines(stage: Stage, broker: BrokerState, width: int) -> list[Line]:
     return [cut(row, width, stage.glyphs.more) for row in rows]
 
 
-def _frozen(stage: Stage, broker: BrokerState) -> list[Line]:
+def _frozen(stage: Stage, broker: BrokerState, width: int) -> list[Line]:
     """Since when, what it still believes, and since when nobody agrees with it."""
     partitions = stage.view.state.partitions.values()
     leads = sum(
@@ -198,11 +198,13 @@ def _frozen(stage: Stage, broker: BrokerState) -> list[Line]:
     since = f"since {clock(broker.silent_us)}" if broker.silent_us else ""
     rows = [line(Span("frozen ", "error"), since)]
     if believes:
-        rows.append(line(Span("still believes ", "muted"), " and ".join(believes)))
+        believed = f"still believes {' and '.join(believes)}"
+        rows += [line(Span(row, "muted")) for row in wrap(believed, width)]
         ended_us = _disowned_us(stage, broker)
         until = "until its session ends" if ended_us is None else f"since {clock(ended_us)}"
-        agree = "nobody agrees " if ended_us is not None else "others still agree, "
-        rows.append(line(Span(agree, "muted" if ended_us is None else "warning"), until))
+        agree = "others still agree, " if ended_us is None else "nobody agrees "
+        role = "muted" if ended_us is None else "warning"
+        rows += [line(Span(row, role)) for row in wrap(f"{agree}{until}", width)]
     return rows
 
 
@@ -248,13 +250,16 @@ def _registered(stage: Stage, broker: BrokerState) -> Line:
     return line(Span(f"  registered epoch {plain(broker.broker_epoch)}", "muted"))
 
 
-def _zookeeper(broker: BrokerState, *, told: bool) -> Line:
-    return line(
+def _zookeeper(broker: BrokerState, width: int, *, told: bool) -> list[Line]:
+    session = line(
         Span("session ", "muted"),
         hexadecimal(broker.session) if broker.session else "not known" if told else "none",
-        Span("  ZooKeeper ", "muted"),
-        Span(broker.zk_connection, _connection_role(broker)),
     )
+    connection = line(
+        Span("ZooKeeper ", "muted"), Span(broker.zk_connection, _connection_role(broker))
+    )
+    together = (*session, Span("  "), *connection)
+    return [together] if width_of(together) <= width else [session, connection]
 
 
 def _fetches(stage: Stage, broker: BrokerState) -> list[Line]:

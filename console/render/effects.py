@@ -9,10 +9,16 @@ from console.render.lines import Line, Span, fit, line
 from console.render.partition_columns import WRITES_ROLES
 from console.render.rows import Row
 from console.render.state_words import WORD_OF
+from sessions.model.authority import TROUBLES
 from sessions.sources.forecast import Change, Effect, longest
 from sessions.text import clean, number, plural
 
 FIGURE_WIDTH: Final = 4
+TROUBLE_WORDS: Final = {
+    "no controller": "nobody controls the cluster",
+    "zookeeper unreachable": "ZooKeeper is unreachable",
+    "quorum lost": "the quorum of controllers is lost",
+}
 HELD_UP: Final = (
     ("nobody", ("has no leader", "have no leader")),
     ("refused", ("refuses acks=all", "refuse acks=all")),
@@ -97,6 +103,19 @@ def _held_up_for(effect: Effect) -> str:
     return ""
 
 
+def _new_trouble(effect: Effect) -> str:
+    """What keeps everybody from controlling the cluster in the end, if nothing does now."""
+    trouble = TROUBLES[effect.after.trouble]
+    is_new = trouble in TROUBLE_WORDS and effect.after.trouble != effect.now.trouble
+    return trouble if is_new else ""
+
+
+def _controller(effect: Effect) -> str:
+    if _new_trouble(effect):
+        return "none"
+    return "" if effect.controller is None else str(effect.controller)
+
+
 CONSEQUENCES: Final = (
     Consequence("WRITES", 12, _writes),
     Consequence("FOR", 7, _held_up_for),
@@ -104,9 +123,7 @@ CONSEQUENCES: Final = (
     Consequence("OFFLINE", 7, _change("offline")),
     Consequence("<MIN", 6, _change("under_min_isr")),
     Consequence("MOVED", 6, lambda effect: number(effect.moved) if effect.moved else ""),
-    Consequence(
-        "CTRL", 4, lambda effect: "" if effect.controller is None else str(effect.controller)
-    ),
+    Consequence("CTRL", 4, _controller),
     Consequence("URP", 6, _change("under_replicated")),
 )
 """The possible consequences of a fault; the last ones are dropped if there is no room."""
@@ -157,7 +174,9 @@ def _further(effect: Effect) -> list[str]:
         parts.append(f"{number(shrunk)} under-replicated")
     if effect.moved:
         parts.append(f"{number(effect.moved)} change{'s' if effect.moved == 1 else ''} leader")
-    if effect.controller is not None:
+    if trouble := _new_trouble(effect):
+        parts.append(TROUBLE_WORDS[trouble])
+    elif effect.controller is not None:
         parts.append(f"controller moves to {effect.controller}")
     for count, word in (
         (effect.lost, "lost"),

@@ -7,6 +7,7 @@ it knows about its followers), each replica's own, and those of the controller a
 from typing import Final
 
 from console.model.partition_fields import leader_number
+from console.model.severity import HEALTHY
 from console.model.tape_window import EPOCH_ROLES
 from console.model.why import state_path
 from console.model.workspace import Stage
@@ -40,8 +41,9 @@ ELR_FEATURE: Final = "eligible.leader.replicas.version"
 def partition_lines(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     """The whole inspector for one partition."""
     told = [heading(stage, partition, width), replica_table(stage, partition, width)]
+    explained = why(stage, partition, width)
     if stage.view.state.is_observed:  # what brokers know themselves is told to nobody
-        sections = [*told, _metadata(stage, partition), why(stage, partition, width)]
+        sections = [*told, _metadata(stage, partition)]
     else:
         sections = [
             *told,
@@ -49,8 +51,9 @@ def partition_lines(stage: Stage, partition: PartitionState, width: int) -> list
             znode(stage, partition),
             disagreements(stage, partition, width),
             audit(partition),
-            why(stage, partition, width),
         ]
+    is_fault = stage.index.severity.get(partition.name, HEALTHY) < HEALTHY
+    sections.insert(len(told) if is_fault else len(sections), explained)
     rows: list[Line] = []
     for section in sections:
         if section:

@@ -254,8 +254,7 @@ class Strips:
             rows.append(self._rate(name, label, role, number(self._rate_at(name, -2))))
         if has_graphs:
             rows = [*self._throughput(), *self._lag(), *rows]
-        latencies = [self._rate_at("latency", at) for at in range(-1, -len(self.seconds) - 1, -1)]
-        slowest = next((latency for latency in latencies if latency), None)
+        slowest = max(self._rate_at("latency", at) for at in (-2, -1)) or None
         rows.append(self._rate("latency", "slowest ack", "primary", age(slowest)))
         for name, label, role in IN_SIGHT:
             total = sum(self._rate_at(name, at) for at in range(len(self.seconds)))

@@ -228,13 +228,14 @@ def _links(stage: Stage) -> list[Line]:
 
 
 def _told(label: str, value: str, role: str, note: str, width: int) -> list[Line]:
-    """A pair whose note stands below it where it does not fit beside it."""
+    """A pair whose value is wrapped; its note stands below it where it does not fit beside it."""
     beside = _pair(label, value, role, note)
     if width_of(beside) <= width:
         return [beside]
-    indent = " " * LABEL_WIDTH
-    notes = wrap(note, max(10, width - LABEL_WIDTH))
-    return [_pair(label, value, role), *(line(indent, Span(row, "muted")) for row in notes)]
+    room = max(10, width - LABEL_WIDTH)
+    first, *more = wrap(value, room)
+    below = [*(Span(row, role) for row in more), *(Span(row, "muted") for row in wrap(note, room))]
+    return [_pair(label, first, role), *(line(" " * LABEL_WIDTH, span) for span in below)]
 
 
 def _pair(label: str, value: str, role: str = "", note: str = "") -> Line:

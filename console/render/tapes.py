@@ -7,7 +7,7 @@ marked, and records that the event under the time cursor cut off stand as crosse
 Instead of epochs the records' values can be shown, in the colours of their epochs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from msgspec import Struct, field
@@ -50,7 +50,8 @@ class Drawing(Struct, frozen=True):
     ``value_of`` gives the value of a record id; without it a record is shown as its epoch.
     ``lag_of`` says how long ago a follower was last caught up, in words. ``cursor`` is a broker and
     an offset; ``caches``: each replica's epoch cache stands under its tape. ``gliding`` are high
-    watermarks on their way, ``vanishing`` truncated records, by broker.
+    watermarks on their way, ``vanishing`` truncated records, by broker; ``frozen`` are the brokers
+    whose processes are.
     """
 
     glyphs: Glyphs
@@ -62,6 +63,7 @@ class Drawing(Struct, frozen=True):
     caches: bool = False
     gliding: Mapping[int, int] = field(default_factory=dict)
     vanishing: Mapping[int, Vanishing] = field(default_factory=dict)
+    frozen: Collection[int] = ()
 
     def high_watermark(self, replica: ReplicaState) -> int:
         """Where a replica's high watermark is drawn."""
@@ -98,9 +100,7 @@ def tape_lines(partition: PartitionState, width: int, drawing: Drawing) -> list[
     for broker in tape_order(partition):
         replica = partition.replica_states.get(broker)
         if replica is None:
-            rows.append(
-                line(label(partition, broker, None, drawing.glyphs), Span(" no log", "muted"))
-            )
+            rows.append(line(label(partition, broker, None, drawing), Span(" no log", "muted")))
             rows += [BLANK] * drawing.caches
             continue
         spans = tape(
@@ -109,7 +109,7 @@ def tape_lines(partition: PartitionState, width: int, drawing: Drawing) -> list[
         used = 1 + len(window.offsets) * window.cell
         tail = figures_of(replica, leader) if width >= FIGURES_MIN_WIDTH else ()
         tail += memory_of(replica, leader, drawing) if width >= MEMORY_MIN_WIDTH else ()
-        head = label(partition, broker, replica, drawing.glyphs)
+        head = label(partition, broker, replica, drawing)
         rows.append(line(head, *spans, Span(" " * max(0, room - used)), *tail))
         if drawing.caches:
             rows.append(epoch_cache_line(replica, window))
@@ -145,17 +145,22 @@ def tape_order(partition: PartitionState) -> list[int]:
 
 
 def label(
-    partition: PartitionState, broker: int, replica: ReplicaState | None, glyphs: Glyphs
+    partition: PartitionState, broker: int, replica: ReplicaState | None, drawing: Drawing
 ) -> Span:
-    """The tape's broker, and whether it is in sync."""
+    """The tape's broker, what it does, and whether it is in sync."""
+    glyphs = drawing.glyphs
     role = "-" if replica is None else replica.role
     place = "" if broker == partition.leader else "isr" if broker in partition.isr else "OSR"
     up = glyphs.offline if role == "offline" else glyphs.up
     is_paused = replica is not None and replica.paused and role == "follower"
+    if role != "offline" and broker in drawing.frozen:
+        role, up = "frozen", glyphs.down
+    elif role == "leader" and place:
+        role = "former"
     word = "down" if role == "offline" else "paused" if is_paused else TAPE_ROLES.get(role, role)
     text = f"{broker:>3} {up} {word:<6} {place}"
     warns = place == "OSR" or is_paused
-    shade = "error" if role == "offline" else "warning" if warns else ""
+    shade = "error" if role in ("offline", "frozen") else "warning" if warns else ""
     return Span(fit(text, LABEL_WIDTH), shade)
 
 

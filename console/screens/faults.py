@@ -16,7 +16,7 @@ from console.screens.base import ConsoleScreen
 from console.screens.fault_variants import FaultVariantsScreen
 from console.screens.messages import FaultChosen
 from console.widgets.fault_list import MANY_PARTITIONS, FaultView
-from console.widgets.links import LinkView
+from console.widgets.links import MARK_WIDTH, LinkView
 from sessions.text import clock, plural
 
 
@@ -61,7 +61,7 @@ class FaultsScreen(ConsoleScreen):
 
     def _show_effect(self) -> None:
         """Show the statement, its effect, and what it asks for first."""
-        fault, width = self.list.fault, max(20, self.effect.columns - 1)
+        fault, width = self.list.fault, max(20, self.effect.columns - MARK_WIDTH)
         if fault is None:
             why = line(Span("no fault matches; esc clears the filter", "muted"))
             self.effect.show([Row(why)])

@@ -108,6 +108,7 @@ class TapeView(TextView):
             caches=True,
             gliding=self.motion.high_watermarks(now_s),
             vanishing=self.motion.vanishing(now_s),
+            frozen=[b.id for b in stage.view.state.brokers.values() if b.state == "frozen"],
         )
         self._drawn = drawing = structs.replace(drawing, pan=self._pan(partition, drawing))
         rows: list[Line] = tape_lines(partition, width, drawing)

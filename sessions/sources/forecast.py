@@ -11,12 +11,14 @@ from time import perf_counter
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from emulator.inputs.statements import CreateCluster, Statement
 from emulator.releases.config import resolve
 from emulator.scenario.runner import Advance, Runner, Ticket
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import STATUSES, WRITES, Counts, writes_of
+from sessions.model.quorum import controller_of
 from sessions.sources.pacing import advance_for, run_for
 
 BRIEF_US: Final = 100_000
@@ -247,7 +249,7 @@ class Forecast:
             max(0, with_it - without)
             for with_it, without in zip(tried.records(), plain.records(), strict=True)
         )
-        controllers = plain.view.state.controller.broker, tried.view.state.controller.broker
+        controllers = controller_of(plain.view.state), controller_of(tried.view.state)
         return Effect(
             now=self._now,
             after=_shift(self._now, plain.view.counts(), tried.view.counts()),
@@ -300,7 +302,8 @@ def horizon_us(spec: CreateCluster) -> int:
 def _shift(now: Counts, plain: Counts, tried: Counts) -> Counts:
     """The counts now, changed by what the statement makes different."""
     numbers = zip(_numbers(now), _numbers(plain), _numbers(tried), strict=True)
-    return Counts(*(at + with_it - without for at, without, with_it in numbers))
+    shifted = Counts(*(at + with_it - without for at, without, with_it in numbers))
+    return replace(shifted, trouble=tried.trouble)
 
 
 def _numbers(counts: Counts) -> tuple[int, ...]:

@@ -66,3 +66,11 @@ def test_every_state_of_a_process_has_a_role() -> None:
     assert set(STATE_ROLES) == {
         *("running", "starting", "controlled_shutdown", "frozen", "crashed", "stopped")
     }
+
+
+def test_what_a_broker_is_connected_to_is_not_cut() -> None:
+    shared = stage()
+    broker = shared.view.state.brokers[2]
+    for width in (30, 36, 70):
+        rows = [text_of(row) for row in broker_lines(shared, broker, width)]
+        assert any(row.endswith(f"ZooKeeper {broker.zk_connection}") for row in rows)

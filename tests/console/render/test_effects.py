@@ -1,5 +1,7 @@
 import re
 
+from msgspec.structs import replace
+
 from console.model.links import Link
 from console.render.effects import (
     change_rows,
@@ -10,6 +12,7 @@ from console.render.effects import (
     title_cells,
 )
 from console.render.lines import text_of
+from sessions.model.authority import TROUBLES
 from sessions.model.health import Counts
 from sessions.sources.forecast import Change, Effect
 
@@ -139,3 +142,13 @@ def test_what_gets_better_counts_down_and_what_stays_is_a_dot() -> None:
 
 def test_the_first_columns_stay_where_there_is_little_room() -> None:
     assert list(cells(22)) == ["WRITES", "FOR"]
+
+
+def test_that_nobody_controls_the_cluster_any_more_is_an_effect() -> None:
+    lost = replace(NOW, trouble=TROUBLES.index("quorum lost"))
+    assert effect_words(effect(after=lost)) == "the quorum of controllers is lost"
+    assert effect_words(effect(now=lost, after=lost)) == "no partition is affected"
+    shown = columns_that_fit(200)
+    titles = text_of(title_cells(shown)).split()
+    cells = text_of(effect_cells(effect(after=lost), shown)).split()
+    assert cells[titles.index("CTRL")] == "none"

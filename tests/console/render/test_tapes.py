@@ -167,3 +167,11 @@ def test_the_cursor_is_a_cell_of_its_own_role() -> None:
 
 def test_the_legend_fits_a_small_screen() -> None:
     assert width_of(legend(ASCII, 80)) <= 80
+
+
+def test_a_former_leader_and_a_frozen_one_are_called_so() -> None:
+    zombie, frozen = replica(2, 3, 3, [], "leader"), replica(3, 3, 3, [], "leader")
+    drawn = tape_lines(partition(LEADER, zombie, frozen), 34, Drawing(ASCII, frozen=[3]))
+    shown = {row.split()[0]: row.split()[1:4] for row in rows(drawn)[1:]}
+    assert shown["2"] == ["*", "former", "OSR"]
+    assert shown["3"] == ["o", "frozen", "OSR"]

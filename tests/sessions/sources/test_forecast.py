@@ -5,6 +5,7 @@ import pytest
 from emulator.cluster import Cluster
 from emulator.inputs.statements import (
     AnyInput,
+    ChangeController,
     CrashBroker,
     CreateCluster,
     CreateTopic,
@@ -18,6 +19,7 @@ from emulator.inputs.statements import (
     Wait,
 )
 from emulator.scenario.runner import Runner
+from sessions.model.authority import TROUBLES
 from sessions.model.cluster_view import ClusterView
 from sessions.sources.forecast import Effect, Outlook, horizon_us
 
@@ -151,3 +153,13 @@ def test_what_the_cluster_would_refuse_says_why() -> None:
 @pytest.mark.parametrize(("version", "seconds"), [("2.4", 26), ("3.9", 68)])
 def test_it_looks_as_far_as_sessions_and_the_isr_take(version: str, seconds: int) -> None:
     assert horizon_us(CreateCluster(version=version)) == seconds * 1_000_000
+
+
+def test_a_quorum_whose_only_controller_crashes_is_lost() -> None:
+    view = ClusterView()
+    cluster = Cluster(CreateCluster(brokers=3, version="3.9", mode="kraft"), [view.apply])
+    runner = Runner(cluster)
+    runner.execute(Statement(Settle(), "settle"))
+    forecast = effect_of(runner, view, ChangeController(action="crash", which="active"))
+    assert TROUBLES[forecast.after.trouble] == "quorum lost"
+    assert not forecast.now.trouble
