@@ -420,13 +420,13 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         screen = self.screen
         return isinstance(screen, ConsoleScreen) and screen.is_busy()
 
-    def paint(self) -> None:
-        """Update the screen to the time cursor."""
+    def paint(self, reads: int = 0) -> None:
+        """Update the screen to the time cursor; of a long recording, read so many events for it."""
         self._painted = self._moment()
         screen = self.screen
         if isinstance(screen, ConsoleScreen) and screen.is_mounted:
             try:
-                with self.stage.reader.painting(READ_AT_ONCE if self._has_time else 0):
+                with self.stage.reader.painting(reads):
                     screen.show(self.stage.follow())
             except SessionError as error:
                 self.notices.trouble(str(error))
@@ -469,7 +469,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             if self.is_on_the_way():
                 self._go_on_in(GO_ON_S)
             elif was_on_the_way or self.stage.reader.is_behind:
-                self.paint()
+                self.paint(READ_AT_ONCE if self._has_time else 0)
         except SessionError as error:
             self.notices.trouble(str(error))
 
