@@ -150,9 +150,9 @@ def connection_columns(stage: Stage) -> list[Column[BrokerState]]:
         return clean(broker.rack or ""), "muted"
 
     return [
-        Column("session", "SESSION", 10, session_cell, lambda b: b.session, drop=2),
+        Column("session", "SESSION", 18, session_cell, lambda b: b.session, drop=2),
         Column("zk", "ZOOKEEPER", 12, zookeeper_cell, lambda b: b.zk_connection, drop=3),
-        Column("epoch", "EPOCH", 6, epoch_cell, lambda b: b.broker_epoch, right=True, drop=4),
+        Column("epoch", "EPOCH", 10, epoch_cell, lambda b: b.broker_epoch, right=True, drop=4),
         Column("fetch", "FETCH", 6, fetch_cell, lambda b: -fetch_age(b), right=True, drop=1),
         Column("rack", "RACK", 10, rack_cell, lambda b: b.rack or "", wide=True),
     ]

@@ -115,7 +115,7 @@ def control_lines(stage: Stage, width: int) -> list[Line]:
         *_waiting(stage, width),
         _pair("cluster", f"{state.version or '?'}", "", "stepwise" if state.stepwise else ""),
         BLANK,
-        *audit_lines(stage),
+        *audit_lines(stage, width),
         BLANK,
         *invariant_lines(stage),
         _expectations(stage),
@@ -158,14 +158,14 @@ def _is_recorded(stage: Stage) -> bool:
     return quorum is not None and bool(quorum.log)
 
 
-def audit_lines(stage: Stage) -> list[Line]:
+def audit_lines(stage: Stage, width: int) -> list[Line]:
     """Return the audit's verdict on acknowledged records."""
     lost, duplicated, diverged, read_and_lost = stage.index.audit
     offline = stage.view.counts().offline
     unknown = f"not known of {plural(offline, 'offline partition')}" if offline else ""
     return [
         _pair("acknowledged", number(stage.view.state.acked)),
-        _pair("lost", number(lost), "error" if lost else "" if offline else "ok", unknown),
+        *_told("lost", number(lost), "error" if lost else "" if offline else "ok", unknown, width),
         _pair("duplicated", number(duplicated), "warning" if duplicated else "ok"),
         _pair("diverged", number(diverged), "error" if diverged else "ok"),
         _pair("read, then lost", number(read_and_lost), "error" if read_and_lost else "ok"),

@@ -48,6 +48,7 @@ def sentence(stage: Stage, partition: PartitionState, links: Sequence[Event | Fo
 def _what(stage: Stage, partition: PartitionState) -> str:
     status = status_of(stage.view.state, partition)
     isr, out = broker_list(partition.isr), broker_list(partition.osr)
+    eligible = f" or the ELR ({broker_list(elr)})" if (elr := stage.elr(partition)) else ""
     preferred = partition.replicas[0] if partition.replicas else None
     lost = f"ISR lost {out}"
     what = "acknowledged" if partition.lost else "committed offsets"
@@ -57,7 +58,7 @@ def _what(stage: Stage, partition: PartitionState) -> str:
     stays = "" if leader is None else f"the HW stays at {number(leader.high_watermark)}"
     return {
         "hw_stalled": f"{stays} until {awaited} fetches",
-        "offline": f"no leader: none of the ISR ({isr or 'empty'}) can be elected",
+        "offline": f"no leader: none of the ISR ({isr or 'empty'}){eligible} can be elected",
         "leaderless": f"broker {partition.leader} is the leader, and does not serve",
         "under_min_isr": lost,
         "at_min_isr": lost,

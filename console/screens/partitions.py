@@ -1,8 +1,9 @@
 """Screen 2, Partitions: which partitions, how bad, and why."""
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
+from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -31,6 +32,10 @@ STATE_COLUMN = "state"
 WORDS_LOWER = [word.word.lower() for word in STATE_WORDS]
 
 
+NAME_WIDTH_MAX: Final = 24
+"""For how long a name other columns give way; a longer one is shortened in its middle."""
+
+
 class PartitionRows:
     """The partitions as rows of a table."""
 
@@ -42,14 +47,32 @@ class PartitionRows:
             **partition_fields(stage.view_statuses, stage.view_writes),
             "elr": Field(stage.elr, "list"),
         }
+        self._placed: list[Column[PartitionState]] = []
+        self._placed_at: Hashable = None
         self._lowered: list[str] = []
         self._lowered_at = -1
 
     @property
     def columns(self) -> Sequence[Column[PartitionState]]:
-        """Those of the mode that the cluster is in."""
+        """Those of the mode that the cluster is in; names have the room that they need.
+
+        Others give way for it: in the middle of a name is often what distinguishes it.
+        """
         is_kraft = self.stage.view.state.quorum is not None
-        return self._kraft_columns if is_kraft else self._columns
+        place = (is_kraft, self.generation())
+        if place != self._placed_at:
+            known = self._kraft_columns if is_kraft else self._columns
+            longest = min(NAME_WIDTH_MAX, max(map(len, self.keys()), default=0))
+            self._placed_at, self._placed = (
+                place,
+                [
+                    replace(column, width=max(column.width, longest))
+                    if column.id == "name"
+                    else column
+                    for column in known
+                ],
+            )
+        return self._placed
 
     def keys(self) -> Sequence[str]:
         """By topic and number."""

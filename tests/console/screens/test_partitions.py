@@ -7,7 +7,7 @@ from console.model import reader
 from console.screens.partitions import PartitionsScreen
 from emulator import events
 from sessions.sources.replay import ReplaySource
-from tests.console.driving import SMALL, Console, console
+from tests.console.driving import SIZES, SMALL, Console, console
 from tests.console.fakes import ListSource, failover
 from tests.console.render.test_verdict import slow_follower
 from tests.sessions.examples import record_story, small_chunks
@@ -214,7 +214,9 @@ async def test_a_key_does_not_wait_for_what_has_to_be_read(
     async with console(source, "2", "down") as driven:
         assert "WHY reading.." in driven.text()
         monkeypatch.setattr(app, "READ_AFTER_KEYS_S", 0.0)
-        for _ in range(20):
+        for _ in range(200):
+            if "WHY reading.." not in driven.text():
+                break
             await driven.settle()
         assert "WHY the root first" in driven.text()
         assert "── events of " in driven.text()
@@ -248,3 +250,14 @@ async def test_the_key_of_the_headline_lists_stalled_high_watermarks() -> None:
     async with console(ListSource(slow_follower()), "2", "exclamation_mark") as driven:
         assert table_of(driven) == ["orders-0"]
         assert "filter state=hw_stalled" in driven.lines()[3]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_distinguishes_long_names_is_shown(size: tuple[int, int]) -> None:
+    history = failover()
+    names = ("payments.europe.orders", "payments.eastern.orders")
+    for name in names:
+        last = history[-1]
+        history.append(events.TopicCreated(last.seq + 1, last.time_us, 0, name, [[2, 3]], {}))
+    async with console(ListSource(history), "2", size=size) as driven:
+        assert all(f"{name}-0" in driven.text() for name in names)
