@@ -5,8 +5,11 @@ from typing import Final
 
 HUNG_AFTER_S: Final = 5.0
 """How long nothing may answer before that counts as a hang."""
-BUSY_S: Final = 2.5
-"""Processor time without an answer from which on a process counts as stuck in a loop."""
+BUSY_S: Final = 4.5
+"""Processor time without an answer from which on a process counts as stuck in a loop.
+
+Beside many other programs the same work takes some times the processor time.
+"""
 IDLE_S: Final = 0.05
 """Processor time below which it counts as having had none."""
 IDLE_FOR_S: Final = 2.5

@@ -44,6 +44,11 @@ class Palette(Sized, CommandPalette):
             if self.query(CommandList):
                 raise
 
+    async def _watch__show_busy(self) -> None:
+        """Show that it is still searching, unless the palette has been closed meanwhile."""
+        if self.query("LoadingIndicator") and self.query("CommandList"):
+            await super()._watch__show_busy()
+
     def _action_command_list(self, action: str) -> None:
         """Pass an action on to the list, once it knows the lines that its options take.
 

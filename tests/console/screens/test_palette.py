@@ -1,6 +1,7 @@
 from textual import events
 from textual.command import CommandList
 from textual.keys import key_to_character
+from textual.widgets import LoadingIndicator
 
 from console.screens.palette import Palette
 from tests.console.driving import console
@@ -45,5 +46,15 @@ async def test_a_click_on_an_option_that_is_gone_does_nothing() -> None:
         commands.clear_options()
         click = events.Click(commands, 4, 1, 0, 0, 1, False, False, False, x, y, style)
         commands.post_message(click)
+        await driven.settle()
+        assert driven.app.screen is palette
+
+
+async def test_a_palette_that_is_closed_while_it_searches_is_no_longer_busy() -> None:
+    async with console(None, "ctrl+p", "o") as driven:
+        palette = driven.app.screen
+        assert isinstance(palette, Palette)
+        await palette.query_one(LoadingIndicator).remove()
+        palette._show_busy = not palette._show_busy
         await driven.settle()
         assert driven.app.screen is palette
