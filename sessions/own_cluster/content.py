@@ -24,6 +24,8 @@ LINE_BYTES_MAX: Final = 1 << 20
 """Maximum length of a line of text: the configurations of one topic take a thousandth of it."""
 WHOLE_BYTES_MAX: Final = 1 << 28
 """Maximum size of content that is read at once, such as JSON."""
+PACKED_BYTES: Final = 128
+"""How much is decompressed at once: four bytes of zstd are at most 128 KiB."""
 JSON_MEMORY_MAX: Final = 1 << 31
 """Maximum memory that the values of a JSON text may take: a fifth of it suffices for 100,000
 partitions."""
@@ -157,11 +159,40 @@ def json_of(text: bytes, kind: type[Value]) -> Value:
 def _decompressed(file: io.BufferedReader) -> io.BufferedReader:
     start = file.peek(len(_ZSTD))
     if start.startswith(_ZSTD):
-        reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        return io.BufferedReader(cast(Any, reader), HEAD_BYTES)
+        return io.BufferedReader(_Frames(file), HEAD_BYTES)
     if start.startswith(_GZIP):
         return io.BufferedReader(cast(Any, gzip.GzipFile(fileobj=file)), HEAD_BYTES)
     return file
+
+
+class _Frames(io.RawIOBase):
+    """What frames of zstd contain; one that is cut off is damage, not an end."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        super().__init__()
+        self._file = file
+        self._packed = b""
+        self._ready = memoryview(b"")
+        self._frame: zstandard.ZstdDecompressionObj | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - anything that can be written to
+        while not self._ready:
+            packed = self._packed or self._file.read(PACKED_BYTES)
+            if not packed:
+                if self._frame is not None:
+                    raise EOFError("it is cut off")
+                return 0
+            frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
+            self._ready = memoryview(frame.decompress(packed))
+            self._packed = frame.unused_data
+            self._frame = None if frame.eof else frame
+        size = min(len(buffer), len(self._ready))
+        buffer[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
 
 
 def _encoding(head: bytes) -> str:

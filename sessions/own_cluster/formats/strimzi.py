@@ -24,6 +24,7 @@ from sessions.text import clean, plural
 
 NAME: Final = "Strimzi"
 YAML_BYTES_MAX: Final = 8 << 20
+DEPTH_MAX: Final = 100
 _KIND: Final = re.compile(r"^\s*(?:- )?apiVersion:\s*[\"']?kafka\.strimzi\.io/", re.MULTILINE)
 _BROKER: Final = "broker"
 _CONTROLLER: Final = "controller"
@@ -49,8 +50,14 @@ def read(content: Content) -> Reading:
         raise FormatError(f"is larger than {YAML_BYTES_MAX >> 20} MiB")
     collected = _Collected()
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader)):
-            raise FormatError("uses aliases, which Kubernetes does not write")
+        depth = 0
+        for event in yaml.parse(text, Loader=loader):
+            if isinstance(event, yaml.AliasEvent):
+                raise FormatError("uses aliases, which Kubernetes does not write")
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEPTH_MAX:  # what is deeper takes a time in its square
+                raise FormatError(f"is nested more than {DEPTH_MAX} levels deep")
         for document in yaml.load_all(text, Loader=loader):
             for resource in _resources(document):
                 collected.take(resource)

@@ -142,7 +142,8 @@ def test_content_that_no_cluster_has_is_refused(text: str) -> None:
 
 
 def test_a_small_file_that_unpacks_to_a_large_text_takes_no_memory() -> None:
-    text = b"\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\n" * 20_000
+    line = b"\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1"
+    text = (line + b" " * 500 + b"\n") * 20_000
     packed = zstandard.ZstdCompressor().compress(text)
     tracemalloc.start()
     try:
@@ -151,7 +152,20 @@ def test_a_small_file_that_unpacks_to_a_large_text_takes_no_memory() -> None:
         assert tracemalloc.get_traced_memory()[1] < len(text)
     finally:
         tracemalloc.stop()
-    assert "cut off" in refused(packed[:-20])
+    assert "damaged" in refused(packed[:-20])
+
+
+def test_a_compressed_file_that_is_cut_off_is_damaged_wherever_a_line_ends() -> None:
+    text = (CASES[0] / "topics.txt").read_bytes()
+    whole, begun = zstandard.compress(text), zstandard.compress(text)[:-7]
+    for packed in (begun, whole + begun[:9], gzip.compress(text)[:-9]):
+        assert "is damaged" in refused(packed)
+    assert read(Content("f", io.BytesIO(whole + zstandard.compress(b"\n")))).image.topics
+
+
+def test_yaml_that_is_nested_deeply_is_refused_at_once() -> None:
+    text = b"apiVersion: kafka.strimzi.io/v1beta2\nkind: Kafka\nspec: " + b"[" * 200_000
+    assert "nested" in refused(text)
 
 
 def test_compressed_json_is_read_up_to_a_limit() -> None:
