@@ -24,7 +24,7 @@ LINE_BYTES_MAX: Final = 1 << 20
 """Maximum length of a line of text: the configurations of one topic take a thousandth of it."""
 WHOLE_BYTES_MAX: Final = 1 << 28
 """Maximum size of content that is read at once, such as JSON."""
-PACKED_BYTES: Final = 128
+PACKED_BYTES: Final = 32
 """How much is decompressed at once: four bytes of zstd are at most 128 KiB."""
 JSON_MEMORY_MAX: Final = 1 << 31
 """Maximum memory that the values of a JSON text may take: a fifth of it suffices for 100,000

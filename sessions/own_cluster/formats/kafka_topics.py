@@ -31,7 +31,9 @@ _LABEL: Final = re.compile(
     r"|partition|leader|replicas|isr|elr|lastknownelr|adding replicas|removing replicas):",
     re.IGNORECASE,
 )
-_STARTS: Final = re.compile(r"\s*topic:\s*\S+.*\s(partitioncount|partition|leader):", re.IGNORECASE)
+_STARTS: Final = re.compile(
+    r"\s*topic:\s*\S+\s(?:.*\s)?(partitioncount|partition|leader):", re.IGNORECASE
+)
 _NUMBER: Final = re.compile(r"[0-9]{1,10}")
 _NOT_KNOWN: Final = "n/a"
 _NO_LEADERS: Final = ("none", "-1", "")

@@ -6,6 +6,7 @@ import json
 import random
 import struct
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -143,7 +144,7 @@ def test_content_that_no_cluster_has_is_refused(text: str) -> None:
 
 def test_a_small_file_that_unpacks_to_a_large_text_takes_no_memory() -> None:
     line = b"\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1"
-    text = (line + b" " * 500 + b"\n") * 20_000
+    text = (line + b" " * 2_000 + b"\n") * 1_000
     packed = zstandard.ZstdCompressor().compress(text)
     tracemalloc.start()
     try:
@@ -168,21 +169,17 @@ def test_yaml_that_is_nested_deeply_is_refused_at_once() -> None:
     assert "nested" in refused(text)
 
 
-def test_compressed_json_is_read_up_to_a_limit() -> None:
-    start = b'[{"id":1,"rack":"' + b"x" * 300_000_000
-    assert "larger than 256 MiB" in refused(zstandard.ZstdCompressor().compress(start))
-
-
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
 def test_json_that_is_too_large_takes_no_more_memory_than_the_limit(
-    monkeypatch: pytest.MonkeyPatch,
+    pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit = 1 << 24
     monkeypatch.setattr(content, "WHOLE_BYTES_MAX", limit)
-    packed = gzip.compress(b'[{"id":1}' + b" " * 3 * limit)
+    packed = pack(b'[{"id":1}' + b" " * 3 * limit)
     tracemalloc.start()
     try:
         assert "larger than 16 MiB" in refused(packed)
-        assert tracemalloc.get_traced_memory()[1] < 1.3 * limit
+        assert tracemalloc.get_traced_memory()[1] < 1.6 * limit
     finally:
         tracemalloc.stop()
 
