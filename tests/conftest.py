@@ -16,7 +16,6 @@ import pytest
 from hypothesis import settings
 
 from sessions.analysis.session import spark_session
-from sessions.garbage_collection import DRAWN_OBJECTS, OLDER_LOOKS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -74,14 +73,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> Generator[None, object, object]:
     """Never look for garbage in what lasts as long as the tests do: modules, and all tests.
 
-    To look through it again and again took a third of the processor's time.
+    To look through it again and again took a seventh of the processor's time.
     """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(DRAWN_OBJECTS, OLDER_LOOKS, OLDER_LOOKS)
         gc.enable()
 
 
