@@ -23,6 +23,7 @@ from emulator.releases.config_names import (
     INT_MAX,
     LISTS,
     LONG_MAX,
+    PREVIEWS,
     PRODUCERS,
     SETTINGS,
     TOPIC_DEFAULTS,
@@ -559,6 +560,8 @@ def _find_for_topic(name: str) -> Setting:
 def _unknown(name: str, names: Iterable[str]) -> ConfigError:
     if name in PRODUCERS:
         return ConfigError(f"{name} belongs to producers: give it to produce as an option.")
+    if name in PREVIEWS:
+        return ConfigError(f"{name} cannot be set: {PREVIEWS[name]}.")
     return ConfigError(f"There is no configuration {name!r}{nearest_hint(name, names)}.")
 
 

@@ -654,6 +654,8 @@ SETTINGS: Final = tuple(
 """Every name with an effect here; topics have those with a ``topic_name``, too."""
 
 WITHOUT_EFFECT: Final = {
+    "group.coordinator.rebalance.protocols": "members are served by all protocols that are emulated"
+    " in the release: the consumer protocol from 4.0 on",
     "inter.broker.protocol.version": "brokers speak the newest protocol of their release, and"
     " --version gives another release",
     "log.flush.interval.messages": "nothing is flushed before a clean stop, as by Kafka's default",
@@ -668,6 +670,15 @@ WITHOUT_EFFECT: Final = {
     "zookeeper.connection.timeout.ms": "a broker tries until ZooKeeper answers",
 }
 """Why some of Kafka's names have no effect here; whoever sets them is told."""
+
+PREVIEWS: Final = {
+    "group.coordinator.new.enable": "the consumer protocol (KIP-848) is emulated from 4.0 on, not"
+    " its preview of 3.7 to 3.9",
+    "group.share.enable": "share groups (KIP-932) are emulated from 4.1 on, not their early access"
+    " of 4.0",
+    "unstable.api.versions.enable": "requests that a release has not finished are not emulated",
+}
+"""Kafka's internal names that turn on what is not finished, and why they are refused."""
 
 PRODUCERS: Final = frozenset(
     {

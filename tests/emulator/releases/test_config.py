@@ -105,6 +105,7 @@ def test_a_value_is_parsed_in_its_own_unit() -> None:
         ("log.retention.hours", "long", "an integer, not 'long'"),
         ("log.cleaner.enable", "yes", "true or false, not 'yes'"),
         ("acks", "all", "give it to produce"),
+        ("group.coordinator.new.enable", "true", "is emulated from 4.0 on, not its preview"),
         ("replica.lag.max.messages", "10", "0.8.2 was the last version"),
     ],
 )
