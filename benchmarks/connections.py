@@ -1,7 +1,8 @@
 """Many connections at once: ``python -m benchmarks.connections [TREE ..]``.
 
 200 connections ask a served cluster for metadata once a second each, alone and while
-confluent-kafka writes as fast as it can. TREE names other copies of the program, such as a git
+confluent-kafka writes as fast as it can. Alone, the server's processor time is told too, for each
+request. TREE names other copies of the program, such as a git
 worktree of an older commit; their servers are measured in turns with this one's.
 """
 
@@ -38,15 +39,15 @@ ROOT: Final = Path(__file__).parents[1]
 
 
 @contextmanager
-def served(tree: Path) -> Iterator[str]:
-    """A cluster served by the program in a folder; yields its bootstrap servers."""
+def served(tree: Path) -> Iterator[tuple[str, int]]:
+    """A cluster served by the program in a folder; yields its bootstrap servers and process."""
     command = [sys.executable, "-P", "-m", "tidegauge", "serve", "--port", "0", "--json"]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
         assert process.stdout is not None
         try:
             where = msgspec.json.decode(process.stdout.readline(), type=dict[str, Any])
-            yield where["bootstrap_servers"]
+            yield where["bootstrap_servers"], process.pid
         finally:
             process.terminate()
 
@@ -88,12 +89,18 @@ def write(servers: str, ended: threading.Event) -> None:
     producer.flush(SECONDS)
 
 
-def told(name: str, taken: Sequence[float]) -> None:
+def processor_seconds(process: int) -> float:
+    """Return the processor time that a process has used."""
+    user, system = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def told(name: str, taken: Sequence[float], more: str = "") -> None:
     """Print the median, the 99th percentile and the maximum, in milliseconds."""
     cuts = quantiles(taken, n=100)
     figures = (cuts[49], cuts[98], max(taken))
     p50, p99, most = (f"{seconds * 1_000:.1f}" for seconds in figures)
-    print(f"  {name}: p50 {p50} ms, p99 {p99} ms, longest {most} ms", flush=True)
+    print(f"  {name}: p50 {p50} ms, p99 {p99} ms, longest {most} ms{more}", flush=True)
 
 
 def main() -> None:
@@ -103,9 +110,12 @@ def main() -> None:
     trees = [ROOT, *parser.parse_args().trees]
     for tree in (*trees, *trees):
         print(tree)
-        with served(tree) as servers:
+        with served(tree) as (servers, process):
             Producer({"bootstrap.servers": servers}).list_topics("t", SECONDS)
-            told("alone", asyncio.run(measured(servers)))
+            used = processor_seconds(process)
+            taken = asyncio.run(measured(servers))
+            each_us = (processor_seconds(process) - used) / len(taken) * 1_000_000
+            told("alone", taken, f", {each_us:.0f} us of processor time each")
             with background(partial(write, servers)):
                 told("under load", asyncio.run(measured(servers)))
 

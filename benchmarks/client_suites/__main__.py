@@ -77,9 +77,9 @@ def run(command: Sequence[str], folder: Path | None = None) -> None:
 
 
 @contextmanager
-def served(suite: Suite, version: str, folder: Path) -> Iterator[list[str]]:
-    """The suite's cluster; yields its bootstrap servers."""
-    command = [sys.executable, "-P", "-m", "tidegauge", "serve", "--json"]
+def served(suite: Suite, version: str, folder: Path) -> Iterator[dict[str, str]]:
+    """The suite's cluster; yields what it says of itself: its addresses, and a token."""
+    command = [sys.executable, "-P", "-m", "tidegauge", "serve", "--json", "--control", "0"]
     command += ["--port", str(suite.port), *suite.options]
     if suite.script:
         script = folder / f"{suite.name}.tide"
@@ -100,7 +100,8 @@ def served(suite: Suite, version: str, folder: Path) -> Iterator[list[str]]:
             line = process.stdout.readline()
             if not line:
                 sys.exit(f"the cluster of {suite.name} does not start: {log.read_text().strip()}")
-            yield msgspec.json.decode(line, type=dict[str, Any])["bootstrap_servers"].split(",")
+            told = msgspec.json.decode(line, type=dict[str, Any])
+            yield {name: value for name, value in told.items() if isinstance(value, str)}
         finally:
             process.terminate()
 
@@ -127,6 +128,16 @@ def proxied(suite: Suite, folder: Path, servers: Sequence[str]) -> Iterator[None
             process.terminate()
 
 
+def stand_in(folder: Path) -> str:
+    """Return a folder with a program that stands in for Docker."""
+    program = folder / "stand-in" / "docker"
+    program.parent.mkdir(exist_ok=True)
+    source = (OVERLAYS / "docker_stand_in.py").read_text()
+    program.write_text(f"#!{sys.executable}\n{source}")
+    program.chmod(0o755)
+    return str(program.parent)
+
+
 def posted(url: str, value: dict[str, str]) -> None:
     """Post a JSON object, again while nobody listens yet."""
     command = ["curl", "-sS", "--fail", "--retry-connrefused", "--retry", "20", url, "-d"]
@@ -141,7 +152,8 @@ def results_of(suite: Suite, version: str, folder: Path, source: Path, tests: st
     output = folder / f"{suite.name}.out"
     report.unlink(missing_ok=True)
     with ExitStack() as stack:
-        servers = stack.enter_context(served(suite, version, folder))
+        cluster = stack.enter_context(served(suite, version, folder))
+        servers = cluster["bootstrap_servers"].split(",")
         if suite.beside:
             stack.enter_context(proxied(suite, folder, servers))
         host, _, port = servers[0].rpartition(":")
@@ -160,7 +172,14 @@ def results_of(suite: Suite, version: str, folder: Path, source: Path, tests: st
         words = (*suite.command, *(suite.only if tests else ()))
         path = os.pathsep.join((str(source), str(folder / f"{suite.name}-packages")))
         own = {name: word.format(**values) for name, word in suite.environment.items()}
-        environment = {**os.environ, "PYTHONPATH": path, **{k: v for k, v in own.items() if v}}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": path,
+            "PATH": os.pathsep.join((stand_in(folder), os.environ["PATH"])),
+            "SUITE_CONTROL": cluster["control"],
+            "SUITE_TOKEN": cluster["token"],
+            **{name: value for name, value in own.items() if value},
+        }
         with output.open("w") as told:
             subprocess.run(
                 [word.format(**values) for word in words],

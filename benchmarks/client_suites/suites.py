@@ -66,6 +66,12 @@ GO_ENVIRONMENT: Final = {"GOFLAGS": "-mod=mod"}
 PYTEST: Final = ("{python}", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={report}")
 PYTEST_ONLY: Final = ("-k", "{tests}")
 AT_ONCE: Final = ("--config", "group.initial.rebalance.delay.ms=0")
+ONE_REPLICA: Final = (
+    *("--config", "offsets.topic.replication.factor=1"),
+    *("--config", "transaction.state.log.replication.factor=1"),
+    *("--config", "transaction.state.log.min.isr=1"),
+)
+"""What a script's cluster of one broker needs; one without a script has it."""
 
 FRANZ_GO: Final = Suite(
     name="franz-go",
@@ -108,7 +114,7 @@ KAFKA_GO: Final = Suite(
     version="3.9",
     script="cluster --brokers 1 --first-id 1 --latency 0.00002s",
     options=(
-        *("--advertise", "localhost", *AT_ONCE),
+        *("--advertise", "localhost", *AT_ONCE, *ONE_REPLICA),
         *("--listener", "SASL=127.0.0.1:9093,protocol=SASL_PLAINTEXT,advertise=localhost"),
         *("--user", "adminplain:admin-secret"),
         *("--config", "message.max.bytes=200000000"),
@@ -127,7 +133,7 @@ KAFKA_PYTHON: Final = Suite(
     name="kafka-python",
     source=Git("https://github.com/dpkp/kafka-python.git", "master"),
     options=(
-        *("--config", "num.partitions=4", *AT_ONCE),
+        *("--brokers", "1", "--config", "num.partitions=4", *AT_ONCE),
         *("--config", "group.min.session.timeout.ms=1000"),
         *("--config", f"authorizer.class.name={STANDARD_AUTHORIZER}"),
         *("--config", "allow.everyone.if.no.acl.found=true"),
@@ -201,8 +207,9 @@ LIBRDKAFKA: Final = Suite(
         "TEST_KAFKA_VERSION": "{patch}",
         "TEST_REPORT": "{report}",
         "TESTS": "{tests}",
+        "TESTS_SKIP": "0000",  # needs no cluster
     },
-    conf="metadata.broker.list={servers}\n",
+    conf="metadata.broker.list={servers}\ntest.timeout.multiplier=4\n",
     read=of_librdkafka,
 )
 
