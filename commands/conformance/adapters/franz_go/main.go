@@ -73,11 +73,7 @@ func (a *adapter) answer(asked request, told answer) error {
 func (a *adapter) options(given settings) []kgo.Opt {
 	a.settings = given
 	backoff := a.time("retry.backoff.ms")
-	versions := kversion.Tip()
-	// From version 6 on TxnOffsetCommit (28) names topics by ids, which are not filled in here.
-	versions.SetMaxKeyVersion(28, 5)
 	return []kgo.Opt{
-		kgo.MaxVersions(versions),
 		kgo.SeedBrokers(strings.Split(a.word("bootstrap.servers"), ",")...),
 		kgo.ClientID(a.word("client.id")),
 		kgo.RequestTimeoutOverhead(a.time("request.timeout.ms")),
@@ -91,7 +87,11 @@ func (a *adapter) options(given settings) []kgo.Opt {
 }
 
 func (a *adapter) openProducer(ctx context.Context, asked request) (err error) {
+	versions := kversion.Tip()
+	// From version 6 on TxnOffsetCommit (28) names topics by ids, which are not filled in here.
+	versions.SetMaxKeyVersion(28, 5)
 	options := append(a.options(asked.Settings),
+		kgo.MaxVersions(versions),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.RecordDeliveryTimeout(a.time("delivery.timeout.ms")),
 		kgo.ProduceRequestTimeout(a.time("request.timeout.ms")),
