@@ -23,7 +23,8 @@ def main() -> None:
         lines.write(json.dumps(request) + "\n")
         lines.flush()
         answer = json.loads(lines.readline())
-    sys.exit(0 if answer["ok"] else answer["error"])
+    is_so_already = "already running" in answer.get("error", "")  # which is no error in Docker
+    sys.exit(0 if answer["ok"] or is_so_already else answer["error"])
 
 
 if __name__ == "__main__":

@@ -122,8 +122,12 @@ KAFKA_GO: Final = Suite(
         *("--config", "allow.everyone.if.no.acl.found=true"),
     ),
     port=9092,
-    # It uses a group without a dialer and panics, which ends all other tests, too.
-    command=(*GO_TEST, "-skip", "TestReaderConsumerGroup/consumer_group_commits_on_close", "."),
+    # These use a group without a dialer and panic, which ends all other tests, too.
+    command=(
+        *(*GO_TEST, "-skip"),
+        "TestReaderConsumerGroup/(consumer_group_commits_on_close|verify_offset_committed.*)",
+        ".",
+    ),
     only=GO_ONLY,
     environment={**GO_ENVIRONMENT, "KAFKA_VERSION": "3.7.0", "KAFKA_SKIP_NETTEST": "1"},
     read=of_go,
