@@ -1,20 +1,25 @@
-"""``tidegauge mcp``: what an assistant does with its tools, over the protocol's own client."""
+"""``tidegauge mcp``: what an assistant does with its tools, over the protocol's own client.
+
+The protocol's library is imported by tests that run: every worker imports this module.
+"""
 
 import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp_types import CallToolResult, TextContent
 
 from commands.assistant import workbench as limits
-from commands.assistant.server import server_of
 from commands.assistant.workbench import Workbench
 from commands.cli.main import run_program
 from sessions.child_process import environment, python_command
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp_types import CallToolResult
 
 SAFE = """\
 cluster --brokers 3
@@ -44,7 +49,7 @@ Topic: t	PartitionCount: 2	ReplicationFactor: 2	Configs: min.insync.replicas=2
 class Assistant:
     """Calls tools, and returns their text."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: "Client") -> None:
         self.client = client
 
     async def __call__(self, tool: str, **arguments: object) -> str:
@@ -60,7 +65,9 @@ class Assistant:
         return self.text(result)
 
     @staticmethod
-    def text(result: CallToolResult) -> str:
+    def text(result: "CallToolResult") -> str:
+        from mcp_types import TextContent
+
         (content,) = result.content
         assert isinstance(content, TextContent)
         return content.text
@@ -69,6 +76,10 @@ class Assistant:
 @asynccontextmanager
 async def working() -> AsyncIterator[Assistant]:
     """An assistant with a workbench of its own."""
+    from mcp import Client
+
+    from commands.assistant.server import server_of
+
     workbench = Workbench()
     try:
         async with Client(server_of(workbench)) as client:
@@ -206,6 +217,8 @@ async def test_an_endless_statement_gives_the_turn_back(monkeypatch: pytest.Monk
 
 
 async def test_the_program_serves_over_its_standard_streams() -> None:
+    from mcp import Client, StdioServerParameters
+
     command = python_command("-c", "from commands.cli.main import main; main()", "mcp")
     server = StdioServerParameters(command=sys.executable, args=command[1:], env=environment())
     async with Client(server) as client:
