@@ -67,6 +67,7 @@ class Child:
         )
         os.close(writing)
         self._buffer = b""
+        self._waited_ns: dict[int, int] = {}
         self._selector = DefaultSelector()
         self._selector.register(self._reading, EVENT_READ)
 
@@ -86,7 +87,9 @@ class Child:
 
     def time_s(self) -> float:
         """Return the time without that in which threads of the process and its children waited."""
-        return time.monotonic() - sum(map(_waited_s, _family(self.process.pid)))
+        for pid in _family(self.process.pid):
+            self._waited_ns |= _waited_ns(pid)  # threads that have ended have waited, too
+        return time.monotonic() - sum(self._waited_ns.values()) / 1e9
 
     def __enter__(self) -> "Child":
         return self
@@ -115,13 +118,14 @@ def _family(pid: int) -> Iterator[int]:
         yield from _family(child)
 
 
-def _waited_s(pid: int) -> float:
-    """Return how long a process was ready to run, and no processor was free for it."""
-    try:
-        threads = list(Path(f"/proc/{pid}/task").iterdir())
-        return sum(int((thread / "schedstat").read_text().split()[1]) for thread in threads) / 1e9
-    except OSError:
-        return 0.0
+def _waited_ns(pid: int) -> dict[int, int]:
+    """Return how long each thread was ready to run, and no processor was free for it."""
+    waited = {}
+    with suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):
+                waited[int(thread.name)] = int((thread / "schedstat").read_text().split()[1])
+    return waited
 
 
 def _peak_bytes(pid: int) -> int:
