@@ -389,7 +389,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             if self.is_on_the_way():
                 self._show_the_way()
             elif self._moment() != self._painted or self._is_busy():
-                self.paint()
+                self.paint(self._readable)
         except SessionError as error:
             self.notices.trouble(str(error))
 
@@ -469,9 +469,14 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             if self.is_on_the_way():
                 self._go_on_in(GO_ON_S)
             elif was_on_the_way or self.stage.reader.is_behind:
-                self.paint(READ_AT_ONCE if self._has_time else 0)
+                self.paint(self._readable)
         except SessionError as error:
             self.notices.trouble(str(error))
+
+    @property
+    def _readable(self) -> int:
+        """How many events may be read now, between keys."""
+        return READ_AT_ONCE if self._has_time else 0
 
     @property
     def _has_time(self) -> bool:
