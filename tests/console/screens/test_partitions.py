@@ -217,6 +217,7 @@ async def test_a_key_does_not_wait_for_what_has_to_be_read(
         for _ in range(200):
             if "WHY reading.." not in driven.text():
                 break
+            driven.app._go_on()  # its timer waits for a thousand seconds
             await driven.settle()
         assert "WHY the root first" in driven.text()
         assert "── events of " in driven.text()
