@@ -264,7 +264,8 @@ def _risks(incident: Incident) -> Section | None:
             "Unclean elections: the new leader was not in sync, so records may be lost that were"
             " acknowledged with acks=all. With unclean.leader.election.enable=false the partition"
             " would have waited for a replica that had them; a larger min.insync.replicas would"
-            " have kept more such replicas."
+            " have kept more such replicas. A partition whose ISR and ELR are both empty gets its"
+            " last leader back with either value (KIP-966)."
         )
     if len(unclean) < len(risks):
         sentences.append(
