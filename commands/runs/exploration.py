@@ -387,7 +387,7 @@ def _search(subject: Subject, kept: Kept | None) -> Iterator[tuple[Search, Keep 
         yield Search(question.of.model(), question.properties), None
         return
     from sessions.exploration.folder import ExplorationError
-    from sessions.exploration.journal import kept_search
+    from sessions.exploration.local_search import kept_search
 
     try:
         with kept_search(question, kept.place, resume=kept.resume) as pair:

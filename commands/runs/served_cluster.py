@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -20,49 +19,22 @@ from commands.runs.json_result import json_object
 from commands.runs.narration import told
 from commands.runs.recording import new_session, origin_of
 from commands.runs.script_runner import ScriptRunner, shows_events, unknown_subject
-from emulator import events
 from emulator.events import Event
 from emulator.inputs.statements import ExpectEvents, Statement, Wait
 from emulator.scenario.outcome import Outcome
-from emulator.storage.record_ledger import RecordLedger
 from sessions.file_system import resolve_inside
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
 from sessions.gateway.ledger_batches import LedgerBatches
+from sessions.gateway.served_view import ServedView
 from sessions.gateway.spill_file import KEEP_MEMORY, TemporarySpillFile
 from sessions.grammar.event_patterns import looked_up
 from sessions.grammar.words import BadWord
 from sessions.model import clients, summary
-from sessions.model.handlers import connections, groups
-from sessions.model.handlers.clients import NAMING, sent
-from sessions.model.result_view import ResultView
 from sessions.recording.recorder import Recorder
 from sessions.text import clock
-
-
-class ServedView(ResultView):
-    """A :class:`ResultView` that knows connections and groups too.
-
-    It keeps no batches: the cluster's own ledger has what they were.
-    """
-
-    def look_in(self, ledger: RecordLedger) -> None:
-        """Find the values of records in ``ledger``."""
-        self.older_batches = LedgerBatches(ledger).batch
-
-    @property
-    def by_type(self) -> dict[type[events.Event], Callable[[events.Event], None]]:
-        """Who takes events of each type."""
-        handlers = super().by_type
-        for kind, handler in {**connections.HANDLERS, **groups.HANDLERS}.items():
-            handlers[kind] = partial(handler, self)
-        for kind in NAMING:
-            handlers.pop(kind)
-        handlers[events.ProduceSent] = partial(sent, self)
-        return handlers
-
 
 KEYS: Final = (
     "statement",

@@ -4,19 +4,17 @@ import asyncio
 import io
 import os
 import signal
-import subprocess
 import threading
-from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from shutil import which
 from types import FrameType
-from typing import Any, Final
+from typing import Any
 
 from textual.app import App
 
 from console.actions.bindings import keymap
 from console.actions.lookup import remap
+from console.controllers.clipboard import give_to_tmux, sequence
 from console.controllers.open_sources import OpenSources
 from console.model.pacer import FRAMES_PER_SECOND
 from console.model.settings import Configuration
@@ -29,39 +27,6 @@ from console.styles.themes import FEW, FEW_CLASS, THEMES, themes_for
 from console.widgets.export import FORMATS, LINES_MAX, as_csv, as_json, free_name
 from console.widgets.virtual_view import VirtualView
 from sessions.text import number, plural
-
-TMUX_SECONDS: Final = 2.0
-"""How long tmux may take."""
-SCREEN_PIECE: Final = 700
-"""GNU screen takes at most 768 bytes of one string."""
-
-
-def sequence(text: str, environment: Mapping[str, str]) -> str:
-    """The characters that make the terminal copy ``text``."""
-    asked = f"\x1b]52;c;{b64encode(text.encode()).decode()}\a"
-    if environment.get("TERM", "").startswith("screen") and "TMUX" not in environment:
-        pieces = [asked[at : at + SCREEN_PIECE] for at in range(0, len(asked), SCREEN_PIECE)]
-        return "".join(f"\x1bP{piece}\x1b\\" for piece in pieces)
-    return asked
-
-
-def give_to_tmux(text: str, environment: Mapping[str, str]) -> bool:
-    """Let the surrounding tmux copy ``text``; return False if there is none, or it fails."""
-    program = which("tmux") if "TMUX" in environment else None
-    if program is None:
-        return False
-    try:
-        done = subprocess.run(
-            [program, "load-buffer", "-w", "-"],
-            input=text.encode(),
-            capture_output=True,
-            timeout=TMUX_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
-
 
 COPIED_SHOWN_MAX = 60
 """How many characters of the copied text the toast shows."""

@@ -4,7 +4,6 @@ A level is appended when it has been expanded. A level truncated by a crash is d
 continues from the last complete level.
 """
 
-import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,27 +12,7 @@ from zlib import crc32
 
 import msgspec
 
-from emulator.explorer.question import Question
-from emulator.explorer.search import Keep, Kept, Search
-from sessions.exploration.folder import Asked, ExplorationError, WorkFolder
-
-
-@contextlib.contextmanager
-def kept_search(question: Question, place: str, *, resume: bool) -> Iterator[tuple[Search, Keep]]:
-    """A search, and what keeps each of its levels in a folder: to be given to its ``run``.
-
-    With ``resume`` it continues after the last level that is there. Raises
-    :class:`~sessions.exploration.folder.ExplorationError` for a folder that cannot be used.
-    """
-    folder = WorkFolder(place)
-    if folder.location.path is None:
-        raise ExplorationError(f"{place} is not on this machine: only --master searches there")
-    asked = Asked(question, on_spark=False)
-    with folder.opened(asked, resume=resume), Journal(folder.location.path) as journal:
-        search = Search(question.of.model(), question.properties)
-        search.go_on_from(journal.levels())
-        yield search, journal.append
-
+from emulator.explorer.search import Kept
 
 LEVELS: Final = "levels"
 LENGTH_BYTES: Final = 8

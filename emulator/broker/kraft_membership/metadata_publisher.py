@@ -6,19 +6,18 @@ and ``DynamicConfigPublisher`` 3.9 to 4.1.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
 
 from emulator import events
 from emulator.broker.kraft_membership.assignments_manager import AssignmentsManager
+from emulator.broker.kraft_membership.partition_order import map_order
 from emulator.broker.kraft_membership.state import SHUTTING_DOWN, KRaftMembershipState
 from emulator.broker.replication.fetcher import FetcherManager
 from emulator.broker.replication.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.broker_effects import MetadataPublished
-from emulator.common.names import split
 from emulator.coordinator.internal_topics import INTERNAL_TOPICS
 from emulator.metadata_log.changes import Change, MetadataDelta, TopicIdPartition
 from emulator.metadata_log.image import config_key
@@ -30,35 +29,6 @@ from emulator.raft.snapshots import copy_of
 from emulator.releases.config import is_dynamic, with_effect
 from emulator.replication.local_changes import command_for
 from emulator.replication.partition import Restart, Stop
-from emulator.zookeeper.hash_order import hash_code
-
-_MASK: Final = 0xFFFFFFFF
-_TABLE_MIN: Final = 16
-_LOAD_FACTOR: Final = 0.75
-_topic_hash = lru_cache(maxsize=64)(hash_code)
-"""Partitions arrive topic by topic, and hashing the name is the most expensive step."""
-
-
-def partition_hash(tp: str) -> int:
-    """``TopicPartition.hashCode``, as an unsigned 32-bit number."""
-    topic, number = split(tp)
-    return (31 * (31 + number) + _topic_hash(topic)) & _MASK
-
-
-def map_order(tps: Iterable[str]) -> list[str]:
-    """Partitions in the iteration order of a mutable HashMap."""
-    added = list(tps)
-    size = _TABLE_MIN
-    while len(added) >= size * _LOAD_FACTOR:
-        size *= 2
-
-    def place(tp: str) -> tuple[int, int]:
-        hashed = partition_hash(tp)
-        improved = hashed ^ hashed >> 16
-        return improved & size - 1, improved - (1 << 32 if improved >> 31 else 0)
-
-    return sorted(added, key=place)
-
 
 DELETE_DELAY_US: Final = 60_000_000
 """How long a folder marked ``-delete`` stays (log.segment.delete.delay.ms).

@@ -4,13 +4,13 @@ A leader that is newer than the one that last read or wrote fences that one; so 
 epoch, which the group coordinator gives. Source: ``ShareCoordinatorShard`` 4.1 and 4.2.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import pairwise
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
 from emulator.common.errors import NONE
+from emulator.coordinator.share_state.combining import combined
 from emulator.coordinator.share_state.records import Record, ShareSnapshot, ShareUpdate
 from emulator.protocol import (
     DeleteShareGroupStateRequest,
@@ -22,39 +22,6 @@ from emulator.protocol import (
     StateBatch,
     WriteShareGroupStateRequest,
 )
-
-
-def combined(
-    known: Iterable[StateBatch], newer: Iterable[StateBatch], start: int
-) -> list[StateBatch]:
-    """Combine states, without what lies before ``start`` (-1: nothing does)."""
-    batches = [
-        StateBatch(max(start, batch.first), batch.last, batch.state, batch.deliveries)
-        for batch in (*known, *newer)
-        if batch.last >= start
-    ]
-    cuts = sorted({batch.first for batch in batches} | {batch.last + 1 for batch in batches})
-    result: list[StateBatch] = []
-    for first, bound in pairwise(cuts):
-        states = [
-            (batch.deliveries, batch.state)
-            for batch in batches
-            if batch.first <= first <= batch.last
-        ]
-        if not states:
-            continue
-        deliveries, state = max(states)
-        before = result[-1] if result else None
-        if before is not None and (before.last, before.state, before.deliveries) == (
-            first - 1,
-            state,
-            deliveries,
-        ):
-            result[-1] = StateBatch(before.first, bound - 1, state, deliveries)
-        else:
-            result.append(StateBatch(first, bound - 1, state, deliveries))
-    return result
-
 
 Request = (
     InitializeShareGroupStateRequest

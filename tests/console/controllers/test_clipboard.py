@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from console.controllers.terminal import give_to_tmux, sequence
+from console.controllers.clipboard import give_to_tmux, sequence
 
 
 def test_a_terminal_is_asked_by_osc_52() -> None:

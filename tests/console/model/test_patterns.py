@@ -1,6 +1,6 @@
 import pytest
 
-from console.model.filters import steps_without_end
+from console.model.patterns import steps_without_end
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+b", "(a|ab)*c", "((a)*x?)+", r"(\w|\d)+", "(a*){3,}"])
