@@ -72,7 +72,7 @@ async def test_the_palette_offers_controllers_instead_of_znodes() -> None:
 
 
 async def test_the_elr_stands_beside_isr_and_osr() -> None:
-    async with console(kraft(*ELIGIBLE), "2") as driven:
+    async with console(kraft(*ELIGIBLE), "2", size=(120, 60)) as driven:
         text = driven.text()
         assert "OSR   ELR" in text
         assert "ISR [0]  OSR [1,2]  ELR [1]  min 2" in text

@@ -104,6 +104,8 @@ leader_ahead_of_controller_noticed 3.5..3.9
 leader_recovery 3.5..3.9
 wrong_value_is_invalid_config 3.5..3.9
 offsets_expire_when_group_empty 2.1..3.9
+offsets_expire_without_subscription 2.4..3.9
+offsets_kept_for_transactions
 consumer_groups documents 0.9..3.9
 fetch_tells_last_stable_offset 2.1..3.9
 completing_rebalance_state 1.1..3.9
@@ -114,6 +116,7 @@ group_metadata_hash
 heartbeats_checked_before_coordinator
 unsubscribed_partitions_revoked
 durations_named_with_a_dot
+throttled_clients_told_at_once 2.0.0..3.9
 group_configs_inherit
 group_limits_in_numbers
 target_assignments_wait
