@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from math import isfinite
 from typing import Final
+from urllib.parse import unquote
 
 from emulator.cluster_image.image import DEFAULT, Listener, ScramUser
 from emulator.common.scram import MECHANISMS
@@ -19,7 +20,8 @@ PROTOCOLS: Final = dict(enumerate(client_properties.PROTOCOLS))
 """Security protocols by their number on the wire (``SecurityProtocol``)."""
 Entity = tuple[str, str, str]
 """A user, client id and address, of which those are empty that a quota is not for."""
-_ENDPOINT: Final = re.compile(r"\s*([^:/]+)://\[?([^\]/]*?)\]?:(\d{1,5})\s*$")
+_ENDPOINT: Final = re.compile(r"([^:/]+)://\[?([^\]/]*?)\]?:(\d{1,5})")
+_ENCODED: Final = re.compile(r"(?:[\w.-]|%[0-9A-F]{2})+", re.ASCII)
 _ITERATIONS: Final = re.compile(r"iterations=(\d{1,9})")
 
 
@@ -31,29 +33,38 @@ def listeners_in(
     ``protocols`` is ``listener.security.protocol.map``: without an entry, a listener has the name
     of its protocol.
     """
-    parts = (_ENDPOINT.match(endpoint) for endpoint in endpoints)
-    found = (
+    parts = (_ENDPOINT.fullmatch(endpoint.strip()) for endpoint in endpoints)
+    listeners = (
         Listener(part[1], part[2], int(part[3]), protocols.get(part[1], part[1]))
         for part in parts
         if part is not None
     )
-    return tuple(found) or None
+    return tuple(listeners) or None
 
 
 def listeners_of(configs: Mapping[str, str]) -> tuple[Listener, ...] | None:
     """Return the listeners that a broker's configurations tell clients of; None if unknown."""
-    told = configs.get("advertised.listeners") or configs.get("listeners", "")
+    endpoints = configs.get("advertised.listeners") or configs.get("listeners", "")
     pairs = configs.get("listener.security.protocol.map", "").split(",")
     protocols = dict(pair.strip().split(":", 1) for pair in pairs if ":" in pair)
-    return listeners_in(told.split(","), protocols)
+    return listeners_in(endpoints.split(","), protocols)
+
+
+def user_name(described: str) -> str:
+    """Return the name of a user whose credentials a broker or a tool describes.
+
+    With ZooKeeper, brokers give the name of the user's znode, which is encoded as in URLs
+    (``ZkAdminManager.describeUserScramCredentials``); tools do not say which mode it is.
+    """
+    return unquote(described) if _ENCODED.fullmatch(described) else described
 
 
 def scram_user(name: str, values: Mapping[str, str]) -> ScramUser:
     """Return a user with the mechanisms that are in ``values``; salts and keys are left out."""
     iterations = {
-        mechanism: int(told[1])
+        mechanism: int(count[1])
         for mechanism in MECHANISMS
-        if (told := _ITERATIONS.search(values.get(mechanism, ""))) is not None
+        if (count := _ITERATIONS.search(values.get(mechanism, ""))) is not None
     }
     return ScramUser(name, iterations)
 

@@ -31,7 +31,7 @@ from emulator.releases.versions import RELEASES
 from emulator.wire.messages import security as wire
 from emulator.wire.types import Message
 from emulator.wire.versions import versions_of
-from sessions.own_cluster.access import entity_of, listeners_of
+from sessions.own_cluster.access import entity_of, listeners_of, user_name
 from sessions.own_cluster.read_only_client import NONSENSE, NoAnswerError, ReadOnlyClient, reason_of
 from sessions.own_cluster.reading import Authority, Reading, SourceError
 from sessions.text import clean
@@ -237,9 +237,10 @@ class Reader:
         """Users with the iterations of their SCRAM credentials (2.7+): nobody is told the keys."""
         request = wire.DescribeUserScramCredentialsRequest(None)
         answer = self._answer(_DESCRIBE_USER_SCRAM_CREDENTIALS, request)
+        is_kraft = _DESCRIBE_QUORUM in self.apis
         return tuple(
             ScramUser(
-                user.user,
+                user.user if is_kraft else user_name(user.user),
                 {
                     BY_NUMBER[credential.mechanism]: credential.iterations
                     for credential in user.credential_infos

@@ -21,7 +21,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from emulator.cluster_image.image import Broker, ClientQuota, ClusterImage, Group, ScramUser, Topic
-from sessions.own_cluster.access import entity_of, listeners_of, quota_values, scram_user
+from sessions.own_cluster.access import entity_of, listeners_of, quota_values, scram_user, user_name
 from sessions.own_cluster.content import Content
 from sessions.own_cluster.reading import Authority, FormatError, Reading
 from sessions.text import clean, plural
@@ -33,16 +33,19 @@ _HEAD: Final = re.compile(
     r"(?: in the cluster| '?([^ ']+)'?)? are(?::| (.*))$",
     re.IGNORECASE,
 )
-_LINE: Final = re.compile(r"\s+([\w.-]+)=(.*?)(?: sensitive=(true|false))?(?: synonyms=\{(.*)\})?$")
+_LINE: Final = re.compile(
+    r"\s+([\w.-]+)=(.*?)(?: sensitive=(true|false))?(?: synonyms=\{(.*?)\}?)?$"
+)
 _OF_CLIENTS: Final = re.compile(
     r"(?:(?:SCRAM credential|Quota) )?configs for "
     r"((?:the |default )*(?:user-principal|client-id|ip)\b.*?) are (.*)$",
     re.IGNORECASE,
 )
-_ENTITY: Final = re.compile(r"(user-principal|client-id|ip)(?: '(.*?)'(?=, |$))?")
+_ENTITY: Final = re.compile(r"(?:the |default )*(user-principal|client-id|ip)\b(?: '(.*)'$)?")
+_NEXT_ENTITY: Final = re.compile(r", (?=(?:the |default )*(?:user-principal|client-id|ip)\b)")
 _KINDS: Final = {"user-principal": "user"}
 _CREDENTIAL: Final = re.compile(
-    r"\b(SCRAM-SHA-\d+)=(?:salt=[^,]*,stored_key=[^,]*,server_key=[^,]*,)?(iterations=\d+)"
+    r"\b(SCRAM-SHA-\d+)=(?:salt=[^,-]*,stored_key=[^,-]*,server_key=[^,-]*,)?(iterations=\d+)"
 )
 _QUOTA: Final = re.compile(r"\b([a-z]+(?:_[a-z]+)+)=([\d.E+-]+)")
 _STATIC: Final = "STATIC_BROKER_CONFIG"
@@ -119,9 +122,9 @@ def _values_of(configs: _Found, kind: str, owner: str, number: int) -> dict[str,
 
 def _take_client(configs: _Found, entity: str, values: str) -> None:
     """The credentials and quotas of a user, client id or address."""
-    parts = [(_KINDS.get(part[1], part[1]), part[2]) for part in _ENTITY.finditer(entity)]
-    names = entity_of(parts)
-    user = scram_user(names[0], dict(_CREDENTIAL.findall(values)))
+    parts = map(_ENTITY.match, _NEXT_ENTITY.split(entity))
+    names = entity_of((_KINDS.get(part[1], part[1]), part[2]) for part in parts if part)
+    user = scram_user(user_name(names[0]), dict(_CREDENTIAL.findall(values)))
     quota = ClientQuota(*names, quota_values(dict(_QUOTA.findall(values))))
     configs.users += [user] if user.iterations else []
     configs.quotas += [quota] if quota.values else []

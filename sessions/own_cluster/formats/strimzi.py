@@ -25,7 +25,7 @@ from sessions.text import clean, plural
 NAME: Final = "Strimzi"
 YAML_BYTES_MAX: Final = 8 << 20
 DEPTH_MAX: Final = 100
-_KIND: Final = re.compile(r"^\s*(?:- )?apiVersion:\s*[\"']?kafka\.strimzi\.io/", re.MULTILINE)
+_KIND: Final = re.compile(r"^[ \t]*(?:- )?apiVersion:\s*[\"']?kafka\.strimzi\.io/", re.MULTILINE)
 _BROKER: Final = "broker"
 _CONTROLLER: Final = "controller"
 _RACKS: Final = "its brokers have racks, but the resources do not say which"

@@ -5,6 +5,7 @@ log directories, and its metadata log; of a broker's configurations those that a
 """
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,37 @@ def test_older_tools_print_the_keys_of_users_which_are_left_out(tmp_path: Path) 
         ("alice", "app", ""): {"consumer_byte_rate": 2_048.0},
         (DEFAULT, "", ""): {"request_percentage": 50.0},
     }
+
+
+@pytest.mark.parametrize(
+    ("described", "name"),
+    [("bob%2Cthe%20builder", "bob,the builder"), ("100%", "100%"), ("50%20 off", "50%20 off")],
+)
+def test_brokers_with_zookeeper_encode_names_of_users(
+    described: str, name: str, tmp_path: Path
+) -> None:
+    text = f"SCRAM credential configs for user-principal '{described}' are "
+    image = imported(tmp_path, "users.txt", text + "SCRAM-SHA-512=iterations=4096\n")
+    assert image.users == (ScramUser(name, {"SCRAM-SHA-512": 4_096}),)
+
+
+SIZE = 250_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Configs for topic 'a' are:\nConfigs for " + "user-principal '" * (SIZE // 16) + "x are x",
+        "Configs for user-principal 'a' are " + "SCRAM-SHA-1=salt=" * (SIZE // 17),
+        "Configs for topic 'a' are:\n  a=" + " synonyms={" * (SIZE // 11),
+        f"Configs for broker 1 are:\n  listeners={' ' * SIZE} synonyms={{STATIC_BROKER_CONFIG:}}",
+        "\n" * 60_000 + "Configs for topic 'a' are:",
+    ],
+)
+def test_a_long_line_is_read_in_one_pass(text: str, tmp_path: Path) -> None:
+    began = time.process_time()
+    imported(tmp_path, "configs.txt", text)
+    assert time.process_time() - began < 1
 
 
 def test_what_changed_is_said_in_words() -> None:
