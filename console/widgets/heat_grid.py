@@ -23,13 +23,17 @@ PAGE = 16
 """Partitions per page."""
 
 
-def sign(partition: PartitionState, broker: int, glyphs: Glyphs) -> tuple[str, str]:
-    """A broker's role for a partition: leader, in the ISR, out of it, down, or none."""
+def sign(
+    partition: PartitionState, broker: int, glyphs: Glyphs, *, is_frozen: bool = False
+) -> tuple[str, str]:
+    """A broker's role for a partition: leader, in the ISR, out of it, down, frozen, or none."""
     replica = partition.replica_states.get(broker)
     if broker not in partition.replicas and replica is None:
         return glyphs.no_record, "faint"
     if replica is None or replica.role == "offline":
         return glyphs.offline, "error"
+    if is_frozen:
+        return glyphs.stalled, "error"
     if partition.leader == broker:
         return glyphs.up, "ok"
     if broker in partition.isr:
@@ -124,10 +128,11 @@ class HeatView(VirtualView):
         """One broker: its sign for each partition in sight."""
         broker, glyphs = self.brokers()[index], self.stage.glyphs
         partitions = self.stage.view.state.partitions
+        is_frozen = self.stage.view.state.brokers[broker].state == "frozen"
         here = self.tp if index == self.cursor_index() else None
         spans = []
         for tp in self.shown():
-            glyph, role = sign(partitions[tp], broker, glyphs)
+            glyph, role = sign(partitions[tp], broker, glyphs, is_frozen=is_frozen)
             spans.append(Span(glyph, "cursor2" if tp == here else role))
             spans.append(Span(" " * (self.cell - 1)))
         mark = glyphs.cursor if index == self.cursor_index() else " "
@@ -210,6 +215,6 @@ class HeatView(VirtualView):
         """What the signs mean."""
         glyphs = self.stage.glyphs
         return (
-            f"{glyphs.up} leader  {glyphs.in_sync} in sync  {glyphs.under_replicated} out of sync  "
-            f"{glyphs.offline} down"
+            f"{glyphs.up} leader  {glyphs.in_sync} ISR  {glyphs.under_replicated} OSR  "
+            f"{glyphs.offline} down  {glyphs.stalled} frozen"
         )

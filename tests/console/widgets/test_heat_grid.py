@@ -42,3 +42,12 @@ async def test_many_partitions_take_a_column_each() -> None:
         grid = driven.screen.query_one(HeatView)
         assert grid.cell == 1
         assert len(grid.shown()) == grid.room == grid.columns - LABEL_WIDTH
+
+
+async def test_replicas_of_a_frozen_broker_are_drawn_as_such() -> None:
+    async with console(ListSource(failover()), "3", size=(80, 24)) as driven:
+        grid = driven.screen.query_one(HeatView)
+        grid.stage.view.state.brokers[2].state = "frozen"
+        marks = set(text_of(grid.draw(1))[LABEL_WIDTH:].split())
+        assert marks == {grid.stage.glyphs.stalled, grid.stage.glyphs.no_record}
+        assert f"{grid.stage.glyphs.stalled} frozen" in grid.legend()
