@@ -195,9 +195,9 @@ class Explainer:
         If a HW stands still for no such reason, return when it moved last.
         """
         wait = wait_of(state, partition)
-        brokers = {*(() if wait is None else wait.brokers)}
-        if status == "leaderless":
-            brokers.add(leader_number(partition) or 0)
+        brokers = set(() if wait is None else wait.brokers)
+        if status == "leaderless" and (leader := leader_number(partition)) is not None:
+            brokers.add(leader)
         event = began(self.reader, state.seq, brokers) if brokers else None
         if event is not None:
             return event.seq

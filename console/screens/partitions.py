@@ -58,20 +58,15 @@ class PartitionRows:
 
         Others give way for it: in the middle of a name is often what distinguishes it.
         """
-        is_kraft = self.stage.view.state.quorum is not None
+        is_kraft = self.stage.is_kraft
         place = (is_kraft, self.generation())
         if place != self._placed_at:
-            known = self._kraft_columns if is_kraft else self._columns
+            self._placed_at = place
             longest = min(NAME_WIDTH_MAX, max(map(len, self.keys()), default=0))
-            self._placed_at, self._placed = (
-                place,
-                [
-                    replace(column, width=max(column.width, longest))
-                    if column.id == "name"
-                    else column
-                    for column in known
-                ],
-            )
+            self._placed = [
+                replace(column, width=max(column.width, longest)) if column.id == "name" else column
+                for column in (self._kraft_columns if is_kraft else self._columns)
+            ]
         return self._placed
 
     def keys(self) -> Sequence[str]:

@@ -167,9 +167,8 @@ def _elr_is_off(image: ClusterImage) -> bool:
         for partition in topic.partitions:
             if partition.elr or partition.last_known_elr:
                 return False
-            isr, replicas = partition.isr, partition.replicas
-            knows = isr is not None and partition.elr is not None
-            is_small |= knows and len(isr or ()) < min(least, len(replicas))
+            if partition.isr is not None and partition.elr is not None:
+                is_small |= len(partition.isr) < min(least, len(partition.replicas))
     return is_small
 
 

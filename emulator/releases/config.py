@@ -56,6 +56,7 @@ SECURITY: Final = frozenset({"sasl.enabled.mechanisms", AUTHORIZER_CLASS, *AUTHO
 """Names that have an effect on clients that authenticate."""
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 _BY_TOPIC_NAME: Final = {setting.topic_name: setting for setting in SETTINGS if setting.topic_name}
+_TYPES: Final = {key.name: key.type for key in (*TOPIC_CONFIGS, *BROKER_CONFIGS)}
 _MICROSECONDS: Final[dict[Kind, int]] = {
     "milliseconds": 1_000,
     "seconds": 1_000_000,
@@ -466,8 +467,7 @@ def type_of(name: str) -> ConfigType:
 
     STRING for a name that is not known here.
     """
-    types = [key.type for key in (*TOPIC_CONFIGS, *BROKER_CONFIGS) if key.name == name]
-    return types[-1] if types else "STRING"
+    return _TYPES.get(name, "STRING")
 
 
 def default_of(setting: Setting, version: str) -> str:

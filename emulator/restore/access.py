@@ -3,7 +3,7 @@
 from emulator.cluster_image.acls import authorizer_of
 from emulator.cluster_image.image import DEFAULT, ClientQuota, ClusterImage
 from emulator.common import scram
-from emulator.releases.config import Endpoint, Quota, Settings, authorizers
+from emulator.releases.config import AUTHORIZER_CLASS, Endpoint, Quota, Settings, authorizers
 
 
 def grant(settings: Settings, image: ClusterImage) -> None:
@@ -14,7 +14,7 @@ def grant(settings: Settings, image: ClusterImage) -> None:
     """
     configs = authorizer_of(image)
     known = authorizers(settings.version, in_kraft_mode=image.mode == "kraft")
-    if configs.get("authorizer.class.name") in known:
+    if configs.get(AUTHORIZER_CLASS) in known:
         settings.defaults = configs | settings.defaults
     settings.endpoints = {
         broker.id: [

@@ -178,13 +178,13 @@ class MetadataLog:
     def about(self, topic_id: str, number: int) -> list[tuple[int, CommittedRecord]]:
         """Return the records about a partition, each with its position; do not modify."""
         topic, key = self.topics.get(topic_id), (topic_id, number)
-        known = self._about.pop(key, [])
+        records = self._about.pop(key, [])
         if topic is not None:
-            later = islice(topic.about(number), len(known), None)
-            known = self._about[key] = known + [(at, self.records[at]) for at in later]
+            later = islice(topic.about(number), len(records), None)
+            records = self._about[key] = records + [(at, self.records[at]) for at in later]
         if len(self._about) > KEPT_MAX:
             self._about.popitem(last=False)
-        return known
+        return records
 
     def holds(self, log: Sequence[CommittedRecord]) -> bool:
         """Return whether ``log`` is a prefix of this one, or continues it."""
@@ -328,11 +328,12 @@ class Metadata:
         topic_id = self.image.topic_ids.get(topic)
         if topic_id is None or not number.isdecimal():
             return None
-        about = [each for each in self.log.about(topic_id, int(number)) if each[0] < self.taken]
+        log = self.log
+        about = [(at, record) for at, record in log.about(topic_id, int(number)) if at < self.taken]
         if not about:
             return None
         cleared = [*self._cleared.get("", ()), *self._cleared.get(topic, ())]
-        after = [(at, self.log.records[at]) for at in cleared if at > about[0][0]]
+        after = [(at, log.records[at]) for at in cleared if at > about[0][0]]
         records = [record for _, record in sorted((*about, *after), key=itemgetter(0))]
         image = self._alone(topic, topic_id, number, records)
         partition = image.topics[topic_id].partitions[int(number)]
@@ -344,14 +345,10 @@ class Metadata:
     ) -> MetadataImage:
         """The image of one partition after these records; an earlier one is continued."""
         key = f"{topic_id}/{number}"
-        taken, image = self._images.pop(key, (0, None))
-        if image is None or taken > len(records):
-            taken, image = (
-                0,
-                MetadataImage(
-                    topics={topic_id: TopicImage(topic, topic_id)}, topic_ids={topic: topic_id}
-                ),
-            )
+        taken, image = self._images.pop(key, (len(records) + 1, MetadataImage()))
+        if taken > len(records):
+            topics = {topic_id: TopicImage(topic, topic_id)}
+            taken, image = 0, MetadataImage(topics=topics, topic_ids={topic: topic_id})
         self._images[key] = len(records), image_of(records[taken:], image)
         if len(self._images) > KEPT_MAX:
             self._images.popitem(last=False)

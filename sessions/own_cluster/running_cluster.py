@@ -82,6 +82,7 @@ class Reader:
 
     def __init__(self, client: ReadOnlyClient) -> None:
         self.apis = {key: last for key, (_, last) in client.versions.items()}
+        self.is_kraft = _DESCRIBE_QUORUM in self.apis
         self.connection = client
         self.client = client.admin
         self.failure = client.failure
@@ -102,7 +103,6 @@ class Reader:
             SourceError: it does not answer at all.
         """
         apis = self.apis
-        is_kraft = _DESCRIBE_QUORUM in apis
         try:
             cluster = self._metadata()
         except self.failure as error:
@@ -124,11 +124,11 @@ class Reader:
         configs = self.ask("configurations", lambda: self.configs(alive, partitions), no_configs)
         image = ClusterImage(
             release=release,
-            mode="kraft" if is_kraft else "zk",
+            mode="kraft" if self.is_kraft else "zk",
             cluster_id=cluster.get("cluster_id"),
-            quorum=self.ask("the quorum", self._quorum, None) if is_kraft else None,
+            quorum=self.ask("the quorum", self._quorum, None) if self.is_kraft else None,
             controller=None
-            if is_kraft
+            if self.is_kraft
             else ZooKeeperController(cluster.get("controller_id", NO_LEADER)),
             features=features,
             configs=configs.get("all"),
@@ -153,7 +153,7 @@ class Reader:
 
     def identity(self) -> tuple[str | None, dict[str, int] | None]:
         """Return the brokers' release, such as ``3.6``, and in KRaft mode the features."""
-        if _DESCRIBE_QUORUM not in self.apis:
+        if not self.is_kraft:
             return _release({}, self.apis), None
         none: Answer = {}
         features = self.ask("features", lambda: Answer(self.client.describe_features()), none)
@@ -237,10 +237,9 @@ class Reader:
         """Users with the iterations of their SCRAM credentials (2.7+): nobody is told the keys."""
         request = wire.DescribeUserScramCredentialsRequest(None)
         answer = self._answer(_DESCRIBE_USER_SCRAM_CREDENTIALS, request)
-        is_kraft = _DESCRIBE_QUORUM in self.apis
         return tuple(
             ScramUser(
-                user.user if is_kraft else user_name(user.user),
+                user.user if self.is_kraft else user_name(user.user),
                 {
                     BY_NUMBER[credential.mechanism]: credential.iterations
                     for credential in user.credential_infos
