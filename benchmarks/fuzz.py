@@ -133,7 +133,7 @@ def _peak_bytes(pid: int) -> int:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
         return 0
-    return next((int(each.split()[1]) << 10 for each in lines if each.startswith("VmHWM")), 0)
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM")), 0)
 
 
 def watch(child: Child, attempts: Iterator[str], figures: Figures, end: float) -> None:

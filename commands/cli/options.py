@@ -338,14 +338,14 @@ class AccessOptions(Struct, frozen=True, kw_only=True):
         """
         from commands.runs.access import Access
 
-        told = self.advertise or (None, 0)
+        host, port = self.advertise or (None, 0)
         first = Endpoint(
             name=self.protocol or PLAINTEXT,
             protocol=self.protocol or PLAINTEXT,
             host=self.host or LOOPBACK,
             port=PORT if self.port is None else self.port,
-            advertised_host=told[0],
-            advertised_port=told[1],
+            advertised_host=host,
+            advertised_port=port,
         )
         endpoints = [first, *(self.listeners or ())]
         names = [endpoint.name for endpoint in endpoints]

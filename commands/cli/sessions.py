@@ -52,12 +52,12 @@ def show(file: File, as_json: AsJson = False) -> ExitCode:
     from sessions.format.errors import consistent
 
     with opened(file) as session, consistent(session.path):
-        told = session.damage
+        damage_before = session.damage
         if as_json:
             streams.emit_json(session_tables.described_plain(session))
         else:
             streams.emit_tables(session_tables.described(session))
-        if session.damage and session.damage != told:
+        if session.damage and session.damage != damage_before:
             streams.narrate(session.damage)
         is_empty = session.last_seq < session.first_seq
         return ExitCode.BAD_SESSION if session.damage and is_empty else ExitCode.OK
