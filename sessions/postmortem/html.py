@@ -46,4 +46,6 @@ def _row(tag: str, row: Row) -> Element:
 def _cell(tag: str, value: str) -> Element:
     if _TIME.fullmatch(value):
         return element(tag, value, class_="time")
-    return element(tag, value)
+    folder, *names = value.split("/")  # a long path breaks before a name, not within it
+    breaks = (part for name in names for part in ("/", element("wbr"), name))
+    return element(tag, folder, *breaks)

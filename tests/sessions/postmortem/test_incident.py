@@ -13,7 +13,7 @@ from sessions.postmortem.document import as_plain
 from sessions.postmortem.html import page
 from sessions.postmortem.incident import examine, read_paths
 from sessions.postmortem.markdown import markdown
-from sessions.postmortem.report import report_of
+from sessions.postmortem.report import Report, Section, report_of
 from sessions.postmortem.session import record
 from tests.sessions.own_cluster.recorded import CASES, IDS, state_of
 
@@ -97,3 +97,9 @@ def test_the_report_tells_what_was_unavailable_and_what_may_be_lost() -> None:
     html = page(report, "Made now.")
     time = '<td class="time">2026-11-23T19:06:04.725Z</td>'
     assert f"<td>t5-1</td>{time}<td>10.042 s</td>" in html
+
+
+def test_a_path_in_a_page_breaks_before_a_name() -> None:
+    timeline = Section("Timeline", header=("source",), rows=[("logs/node1/server.log.gz:3",)])
+    html = page(Report("Postmortem", "Nothing was lost.", is_bad=False, sections=[timeline]), "")
+    assert "<td>logs/<wbr>node1/<wbr>server.log.gz:3</td>" in html
