@@ -57,7 +57,7 @@ def _not_fetching(reader: EventReader, links: list[Event]) -> Iterator[Event]:
         return
     isr: list[int] = getattr(shrunk, "isr")  # noqa: B009 - several types of events have one
     others = {broker for broker in reader.source.view.state.brokers if broker not in isr}
-    event = began(reader, timer.seq, others)
+    event = began(reader, timer.seq, others, getattr(shrunk, "tp", ""))
     if event is not None:
         yield from (cause for cause in reader.causes(event.seq) if cause.seq < timer.seq)
 

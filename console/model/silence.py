@@ -17,19 +17,22 @@ BUDGET_MS: Final = 60.0
 VERBS: Final = {"crashed": "crashed", "frozen": "froze", "stopped": "was stopped"}
 
 
-def began(reader: EventReader, seq: int, brokers: Collection[int]) -> Event | None:
-    """The last event before ``seq`` that silenced one of the brokers; None if it was undone."""
-    event = last_match(reader, seq, lambda event: bool(concerned(event, brokers)), BUDGET_MS)
+def began(reader: EventReader, seq: int, brokers: Collection[int], tp: str) -> Event | None:
+    """The last event before ``seq`` that kept one of the brokers from fetching a partition.
+
+    None if it was undone.
+    """
+    event = last_match(reader, seq, lambda event: concerned(event, brokers, tp), BUDGET_MS)
     return event if event is not None and silences(event) else None
 
 
-def concerned(event: Event, brokers: Collection[int]) -> bool:
-    """Whether an event changes how one of the brokers can be heard."""
+def concerned(event: Event, brokers: Collection[int], tp: str) -> bool:
+    """Whether an event changes how one of the brokers can be heard, or fetches the partition."""
     match event:
         case events.BrokerStateChanged(broker=broker):
             return broker in brokers and event.state in {*BROKEN_STATES, "running"}
         case events.ReplicaFetchPaused(broker=broker):
-            return broker in brokers
+            return broker in brokers and event.tp == tp
         case events.LinkChanged(source=source, destination=destination):
             return source in brokers or destination in brokers
         case _:

@@ -198,7 +198,7 @@ class Explainer:
         brokers = set(() if wait is None else wait.brokers)
         if status == "leaderless" and (leader := leader_number(partition)) is not None:
             brokers.add(leader)
-        event = began(self.reader, state.seq, brokers) if brokers else None
+        event = began(self.reader, state.seq, brokers, partition.name) if brokers else None
         if event is not None:
             return event.seq
         moved = status == "hw_stalled"

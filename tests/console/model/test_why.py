@@ -4,6 +4,7 @@ import pytest
 
 from console.model import reader as reader_module
 from console.model.reader import EventReader
+from console.model.silence import began
 from console.model.why import SHOWN_MAX, Explainer, Fold, chain, folded, moment, state_path
 from console.render.cause_chain import chain_lines
 from console.render.lines import text_of
@@ -70,6 +71,18 @@ def test_paths_and_moments_are_written_out() -> None:
     partition = source.view.state.partitions["orders-5"]
     assert state_path(partition) == "/brokers/topics/orders/partitions/5/state"
     assert moment(source.history[127]) == "00:00:00.128 #128"
+
+
+def test_a_follower_of_another_partition_that_was_resumed_explains_nothing() -> None:
+    script = Script()
+    paused = script.add(events.ReplicaFetchPaused, "t-0", 2, True)
+    script.add(events.ReplicaFetchPaused, "t-1", 2, True)
+    resumed = script.add(events.ReplicaFetchPaused, "t-1", 2, False)
+    reader = EventReader(ListSource(script.events))
+    event = began(reader, resumed, {2}, "t-0")
+    assert event is not None
+    assert event.seq == paused
+    assert began(reader, resumed, {2}, "t-1") is None
 
 
 def fetches(script: Script, cause: int, rounds: int, error: str = "NONE") -> int:
