@@ -3,9 +3,10 @@
 Up to 2.0 an offset expires offsets.retention.minutes after its commit, whatever the group's state.
 From 2.1 on (KIP-211) the retention period starts when the group becomes empty; only for a group
 that never had members it still starts at each commit. It does so too for a topic to which no member
-subscribes: in a stable group of consumers (2.4 and newer), and in one of the new protocol
-(KIP-848). From 4.0 on an offset is kept while a transaction has another one for its partition. An
-empty group without offsets is deleted too, unless it is a share group. Source:
+subscribes: in a group of consumers (2.4 and newer; since KAFKA-13636 only while it is stable), and
+in one of the new protocol (KIP-848). From 4.0 on an offset is kept while a transaction has another
+one for its partition. An empty group without offsets is deleted too, unless it is a share group.
+Source:
 ``GroupMetadata.removeExpiredOffsets``, ``OffsetMetadataManager.cleanupExpiredOffsets``,
 ``ClassicGroup`` and ``ConsumerGroup.offsetExpirationCondition``.
 """
@@ -44,6 +45,7 @@ class OffsetExpiration:
         has = context.profile.has
         self.only_when_empty = has("offsets_expire_when_group_empty")
         self.knows_topics = has("offsets_expire_without_subscription")
+        self.only_when_stable = has("offsets_kept_in_rebalances")
         self.keeps_open = has("offsets_kept_for_transactions")
 
     def begin(self) -> None:
@@ -127,22 +129,28 @@ class OffsetExpiration:
             return -1 if is_read else group.committed_us[tp]
         if not self.only_when_empty or not group.generation:
             return group.committed_us[tp]
-        if group.state == STABLE and self.knows_topics and not is_read:
-            return group.committed_us[tp]
-        return group.empty_since_us if group.state == EMPTY else -1
+        if group.state == EMPTY:
+            return group.empty_since_us
+        expires = self.knows_topics and (group.state == STABLE or not self.only_when_stable)
+        return group.committed_us[tp] if expires and not is_read else -1
 
 
 def subscribed_topics(group: Group) -> set[str] | None:
-    """The topics that the members of a group of consumers subscribe to; None: nobody knows."""
+    """The topics that the members of a group of consumers subscribe to; None: nobody knows.
+
+    Classic members that have joined since the generation began do not count yet
+    (``GroupMetadata.computeSubscribedTopics``).
+    """
     if group.consumer is not None:
         members = group.consumer.members.values()
         return {topic for member in members for topic in topics_of(group.consumer, member)}
     if not group.members:
         return set()
-    if not consumes(group) or not group.assignor:
+    if not consumes(group) or not group.generation:
         return None
+    joined = [member for member in group.members.values() if not member.is_new]
     try:
-        return {topic for member in group.members.values() for topic in _topics(group, member)}
+        return {topic for member in joined for topic in _topics(group, member)}
     except MalformedError:
         return None
 

@@ -15,6 +15,7 @@ from emulator.protocol import (
     OffsetCommitRequest,
     OffsetDeleteRequest,
     ShareGroupHeartbeatRequest,
+    Subscription,
 )
 from emulator.releases.profiles import VERSIONS
 from tests.emulator.coordinator.bench import Bench
@@ -27,11 +28,14 @@ JOINED_AT_ONCE = ["0.9", "0.11", "2.0.1", "2.1"]
 """Where a member is in with its first request (before KIP-394)."""
 
 
-def bench_of(version: str, brokers: int = 1, topics: Sequence[CreateTopic] = ()) -> Bench:
+def bench_of(
+    version: str, brokers: int = 1, delay_ms: int = 0, topics: Sequence[CreateTopic] = ()
+) -> Bench:
     """Positions live for a minute; every ten seconds somebody looks."""
     return Bench(
         version,
         brokers=brokers,
+        delay_ms=delay_ms,
         topics=topics,
         offsets_retention_minutes="1",
         offsets_retention_check_interval_ms="10000",
@@ -160,6 +164,40 @@ def test_from_2_4_a_stable_group_forgets_topics_to_which_no_member_subscribes(ve
     forgets = version not in ("2.1", "2.3")
     assert expired(bench) == ([("g", "u-0", 6)] if forgets else [])
     assert position(bench) == 5
+
+
+@pytest.mark.parametrize("version", ["2.3", "2.7", "2.8.1", "2.8.2", "3.1.0", "3.9"])
+def test_once_a_group_forgot_topics_while_its_members_joined_again(version: str) -> None:
+    bench = bench_of(version, topics=[CreateTopic(topic="u", assignment=[[0]])])
+    member = bench.response_to(bench.join("a", bench.response_to(bench.join("a")).member_id))
+    bench.sync(member, a=["t-0"])
+    offsets = {"t-0": 5, "u-0": 6}
+    bench.ask(OffsetCommitRequest("g", member.generation, member.member_id, offsets))
+    bench.alive(member, milliseconds=50_000)
+    newcomer = bench.response_to(bench.join("b"))
+    bench.join("b", newcomer.member_id, subscription=Subscription(["u"]))
+    bench.alive(member, milliseconds=22_000)
+    assert bench.states()[-1] == "PreparingRebalance"
+    forgets = version in ("2.7", "2.8.1", "3.1.0")
+    assert expired(bench) == ([("g", "u-0", 6)] if forgets else [])
+
+
+@pytest.mark.parametrize(("version", "left"), [("2.8.1", -1), ("2.8.2", 5)])
+def test_once_an_empty_group_forgot_topics_that_its_next_member_subscribed_to(
+    version: str, left: int
+) -> None:
+    bench = bench_of(version, delay_ms=30_000)
+    joining = bench.join("a", bench.response_to(bench.join("a")).member_id)
+    bench.lab.wait(30_000)
+    member = bench.response_to(joining)
+    bench.sync(member, a=["t-0"])
+    bench.commit(5, member)
+    bench.alive(member, milliseconds=50_000)
+    assert bench.leave(member) == "NONE"
+    bench.join("a", bench.response_to(bench.join("a")).member_id)
+    bench.lab.wait(25_000)
+    assert bench.states()[-1] == "PreparingRebalance"
+    assert position(bench) == left
 
 
 def test_offsets_can_be_deleted_of_topics_to_which_no_member_subscribes() -> None:
