@@ -37,9 +37,10 @@ PROXY_API: Final = "http://127.0.0.1:8474/proxies"
 
 def fetched(suite: Suite, folder: Path, source: str) -> Path:
     """Return a writable copy of a suite's sources, from ``source`` if it is given."""
-    target = folder / suite.name
-    if target.exists():
+    target, complete = folder / suite.name, folder / f"{suite.name}.complete"
+    if complete.exists():
         return target
+    shutil.rmtree(target, ignore_errors=True)
     if isinstance(suite.source, Git):
         url, tag = suite.source.url, ["--branch", suite.source.tag]
         clone = ["git", "-c", "advice.detachedHead=false", "clone", "-q", "--depth", "1"]
@@ -55,6 +56,7 @@ def fetched(suite: Suite, folder: Path, source: str) -> Path:
         run([*pip, str(folder / f"{suite.name}-packages"), *suite.packages])
     for command in suite.prepare:
         run(command, target)
+    complete.touch()
     return target
 
 
@@ -66,8 +68,8 @@ def git_url(source: str) -> str:
 def module_folder(module: str) -> str:
     """Download a Go module and return where it is."""
     command = ["go", "mod", "download", "-json", module]
-    told = subprocess.run(command, capture_output=True, check=True, cwd=tempfile.gettempdir())
-    return str(msgspec.json.decode(told.stdout)["Dir"])
+    done = subprocess.run(command, capture_output=True, check=True, cwd=tempfile.gettempdir())
+    return str(msgspec.json.decode(done.stdout)["Dir"])
 
 
 def run(command: Sequence[str], folder: Path | None = None) -> None:
@@ -78,7 +80,7 @@ def run(command: Sequence[str], folder: Path | None = None) -> None:
 
 @contextmanager
 def served(suite: Suite, version: str, folder: Path) -> Iterator[dict[str, str]]:
-    """The suite's cluster; yields what it says of itself: its addresses, and a token."""
+    """Serve the suite's cluster; yields the addresses and the token that it prints."""
     command = [sys.executable, "-P", "-m", "tidegauge", "serve", "--json", "--control", "0"]
     command += ["--port", str(suite.port), *suite.options]
     if suite.script:
@@ -100,8 +102,8 @@ def served(suite: Suite, version: str, folder: Path) -> Iterator[dict[str, str]]
             line = process.stdout.readline()
             if not line:
                 sys.exit(f"the cluster of {suite.name} does not start: {log.read_text().strip()}")
-            told = msgspec.json.decode(line, type=dict[str, Any])
-            yield {name: value for name, value in told.items() if isinstance(value, str)}
+            ready = msgspec.json.decode(line, type=dict[str, Any])
+            yield {name: value for name, value in ready.items() if isinstance(value, str)}
         finally:
             process.terminate()
 
@@ -180,11 +182,11 @@ def results_of(suite: Suite, version: str, folder: Path, source: Path, tests: st
             "SUITE_TOKEN": cluster["token"],
             **{name: value for name, value in own.items() if value},
         }
-        with output.open("w") as told:
+        with output.open("w") as lines:
             subprocess.run(
                 [word.format(**values) for word in words],
                 cwd=source / suite.folder,
-                stdout=told,
+                stdout=lines,
                 stderr=subprocess.STDOUT,
                 env=environment,
                 timeout=SECONDS,
@@ -197,8 +199,8 @@ def results_of(suite: Suite, version: str, folder: Path, source: Path, tests: st
         sys.exit(f"{suite.name} has no results ({error}): see {output}")
 
 
-def told_of(suite: Suite, version: str, results: Results, seconds: float) -> bool:
-    """Print the figures of a suite and its failures; whether all of them are accepted."""
+def print_results(suite: Suite, version: str, results: Results, seconds: float) -> bool:
+    """Print the figures of a suite and its failures; return whether all of them are accepted."""
     failed = sorted(name for name, outcome in results.items() if outcome == "failed")
     reasons = {name: reason_of(suite, name) for name in failed}
     accepted = {name: reason for name, reason in reasons.items() if reason}
@@ -230,14 +232,14 @@ def main() -> None:
     parser.add_argument("--source", default="", help="a repository or folder with the sources")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    is_kept = True
+    passes = True
     for suite in (SUITES[name] for name in asked.names):
         version = asked.version or suite.version
         source = fetched(suite, asked.folder, asked.source)
         begun = time.monotonic()
         results = results_of(suite, version, asked.folder, source, asked.tests)
-        is_kept &= told_of(suite, version, results, time.monotonic() - begun)
-    sys.exit(0 if is_kept else 1)
+        passes &= print_results(suite, version, results, time.monotonic() - begun)
+    sys.exit(0 if passes else 1)
 
 
 if __name__ == "__main__":
