@@ -40,7 +40,7 @@ from emulator.coordinator.records import (
 )
 from emulator.coordinator.share_groups import records as share_records
 from emulator.coordinator.share_groups.group import ShareGroup
-from emulator.coordinator.write_errors import outcome_of
+from emulator.coordinator.write_errors import WRITE_ERRORS
 from emulator.events import CLIENTS
 from emulator.protocol import (
     AnyMessage,
@@ -67,7 +67,7 @@ STORING_ERRORS: Final = {
 }
 """The error returned to a client for each error of the coordinator's own write.
 
-Source: ``GroupMetadataManager.storeOffsets`` and ``storeGroup``.
+Source: ``GroupMetadataManager.storeOffsets`` and ``storeGroup`` 0.9 to 3.9.
 """
 
 
@@ -101,6 +101,7 @@ class GroupMetadataManager:
         self.own = own
         own.on_response(ASKER, self.stored)
         self.kernel = context.kernel
+        self.needs_min_isr = not context.profile.has("group_records_need_no_min_isr")
         self._append = append
         self._log_of = log_of
         self._assignment_stored = assignment_stored
@@ -217,6 +218,7 @@ class GroupMetadataManager:
             transactional_id=store.transactional_id,
             adds_partition=store.adds_partition,
             knows_abortable=store.knows_abortable,
+            needs_min_isr=self.needs_min_isr,
         )
         self._append(self.context.id, number, request)
 
@@ -224,9 +226,10 @@ class GroupMetadataManager:
         """Handle the outcome of a write, and inform those waiting for it."""
         store = self.state.stores.pop(number)
         if store.before is not None:
-            self._modern_stored(store, outcome_of(outcome.error))
+            self._modern_stored(store, outcome.error)
             return
-        error = STORING_ERRORS.get(outcome.error, outcome.error)
+        errors = STORING_ERRORS if self.needs_min_isr else WRITE_ERRORS
+        error = errors.get(outcome.error, outcome.error)
         group = self.group(store.group)
         if store.assignment is not None:
             if group is not None:
@@ -236,7 +239,7 @@ class GroupMetadataManager:
                 self._assignment_stored(group, store, late)
             return
         if group is not None and store.producer_id >= 0:
-            if error != NONE:
+            if error != NONE and (self.needs_min_isr or outcome.error != "REQUEST_TIMED_OUT"):
                 self._forget_unstable(group, store)
         elif error == NONE and group is not None:
             for tp, offset in store.offsets.items():

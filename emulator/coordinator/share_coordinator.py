@@ -20,7 +20,7 @@ from emulator.coordinator.internal_topics import SHARE_STATE
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.share_state.records import Record, read, text_of
 from emulator.coordinator.share_state.requests import Request, ShareState, answer, replayed
-from emulator.coordinator.write_errors import WRITE_ERRORS, outcome_of
+from emulator.coordinator.write_errors import WRITE_ERRORS
 from emulator.protocol import (
     ProduceRequest,
     ProduceResponse,
@@ -179,17 +179,17 @@ class ShareCoordinator:
         size_bytes = len(values[0]) + len(keys[0] or "")
         batch = RecordBatch(0, 1, -1, first, size_bytes=size_bytes)
         timeout_us = self.context.config.share_state_write_timeout_us
-        self._append(self.context.id, number, ProduceRequest(tp, batch, -1, timeout_us))
+        written = ProduceRequest(tp, batch, -1, timeout_us, needs_min_isr=False)
+        self._append(self.context.id, number, written)
 
     def _stored(self, number: int, outcome: ProduceResponse) -> None:
         store = self.state.stores.pop(number)
-        error = outcome_of(outcome.error)
-        if error not in (NONE, "REQUEST_TIMED_OUT"):
+        if outcome.error not in (NONE, "REQUEST_TIMED_OUT"):
             if store.before is None:
                 self.state.states.pop(store.key, None)
             else:
                 self.state.states[store.key] = store.before
-        error = WRITE_ERRORS.get(error, error)
+        error = WRITE_ERRORS.get(outcome.error, outcome.error)
         for source, request, response in store.answers:
             if error != NONE:
                 response = ShareGroupStateResponse(request, response.key, error)  # noqa: PLW2901

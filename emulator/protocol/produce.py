@@ -10,7 +10,7 @@ class ProduceRequest(Message, frozen=True):
     ``size_bytes`` is the size compared with max.message.bytes. ``transactional_id`` is that of a
     transactional producer; with ``adds_partition`` its first batch adds the partition to the
     transaction (Produce 12, KIP-890). ``knows_abortable``: it knows TRANSACTION_ABORTABLE (Produce
-    11).
+    11). ``needs_min_isr`` unless it is a group coordinator's, which waits for replication alone.
     """
 
     tp: str
@@ -21,6 +21,7 @@ class ProduceRequest(Message, frozen=True):
     transactional_id: str = ""
     adds_partition: bool = False
     knows_abortable: bool = False
+    needs_min_isr: bool = True
 
     def detail(self) -> Detail:
         """First record id, count and acks; of an idempotent producer also id, epoch, sequence."""

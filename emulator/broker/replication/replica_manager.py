@@ -145,7 +145,8 @@ class ReplicaManager:
             return "INVALID_REQUIRED_ACKS"
         if replica is None:
             return self.context.absence_error(message.tp)
-        error = produce_error(replica, message.acks, self.rules, self.replicas.at(replica))
+        acks = message.acks if message.needs_min_isr else 1
+        error = produce_error(replica, acks, self.rules, self.replicas.at(replica))
         if error != NONE:
             return error
         topic, _, _ = message.tp.rpartition("-")

@@ -21,6 +21,8 @@ completing_rebalance_state | since 1.1 | KAFKA-5565
     a group that waits for its leader is told as CompletingRebalance, not as AwaitingSync
 consumer_group_protocol | since 4.0 | KIP-848
     brokers assign the partitions of groups whose consumers use the protocol `consumer`
+group_records_need_no_min_isr | since 4.0 | CoordinatorPartitionWriter.append
+    a group's records are written whatever the ISR is, and wait to be replicated
 new_groups_written | since 4.0 | KAFKA-14462
     the coordinator writes a record of a group as soon as its first member asks to join
 classic_members_need_migration | since 4.4 | KIP-848

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from emulator import events
-from emulator.inputs.statements import Consume, CrashBroker, CreateTopic, Produce
+from emulator.inputs.statements import (
+    Consume,
+    CrashBroker,
+    CreateTopic,
+    Produce,
+)
+from emulator.protocol import ProduceRequest, ProduceResponse
 from tests.support.lab import Lab
 
 SETTINGS = {
@@ -160,15 +166,20 @@ def test_nothing_is_converted_while_the_policy_forbids_it() -> None:
     assert conversions(lab) == []
 
 
-def test_a_group_whose_conversion_cannot_be_written_is_what_it_was() -> None:
-    lab = Lab("4.1", 3, config=SETTINGS | {"min.insync.replicas": "2"})
+def test_a_group_whose_conversion_cannot_be_written_is_what_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lab = Lab("4.1", 3, config=SETTINGS)
     lab.do(CreateTopic(topic="t", partitions=4, replication_factor=3))
     assert classic(lab, "a") == "NONE"
     lab.wait(3_000)
     coordinator = lab.seen.of(events.GroupStateChanged)[-1].broker
-    for broker in {0, 1, 2} - {coordinator}:
-        lab.do(CrashBroker(broker=broker))
-    lab.wait(20_000)
+    metadata = lab.cluster.brokers[coordinator].core.coordinator.offsets
+
+    def refuse(_client: int, number: int, message: ProduceRequest) -> None:
+        metadata.stored(number, ProduceResponse(number, message.tp, "KAFKA_STORAGE_ERROR", -1))
+
+    monkeypatch.setattr(metadata, "_append", refuse)
     consume(lab, "b", timeout_us=3_000_000)
     group = lab.cluster.brokers[coordinator].core.coordinator.group("g")
     assert conversions(lab)

@@ -5,30 +5,36 @@ from emulator.coordinator.consumer_groups.group import ConsumerGroup
 from emulator.coordinator.groups import Store
 from emulator.coordinator.modern_group_manager import copied
 from emulator.events import GroupConverted, GroupEpochBumped, GroupRecordsWritten, MemberLeft
-from emulator.protocol import (
-    ConsumerGroupHeartbeatRequest,
-    LeaveGroupRequest,
-    ProduceResponse,
-)
+from emulator.inputs.statements import CrashBroker, StartBroker
+from emulator.protocol import ConsumerGroupHeartbeatRequest, LeaveGroupRequest, ProduceResponse
 from tests.emulator.coordinator.bench import Bench
 
 
-def bench_with(*members: str) -> Bench:
+def bench_with(*members: str, brokers: int = 1, **config: str) -> Bench:
     """A consumer group of static members, each with its name as its instance id too."""
-    bench = Bench("4.2", group_consumer_migration_policy="bidirectional")
+    config["group_consumer_migration_policy"] = "bidirectional"
+    bench = Bench("4.2", brokers, 0, (), **config)
     for name in members:
-        joining = ConsumerGroupHeartbeatRequest(
-            "g",
-            name,
-            0,
-            topics=["t"],
-            client=name,
-            instance_id=name,
-            rebalance_timeout_ms=60_000,
-            owned={},
-        )
-        assert bench.ask(joining).error == "NONE"
+        assert bench.ask(joining(name)).error == "NONE"
     return bench
+
+
+def joining(name: str) -> ConsumerGroupHeartbeatRequest:
+    return ConsumerGroupHeartbeatRequest(
+        "g",
+        name,
+        0,
+        topics=["t"],
+        client=name,
+        instance_id=name,
+        rebalance_timeout_ms=60_000,
+        owned={},
+    )
+
+
+def log_end(bench: Bench) -> int:
+    log, _ = bench.lab.cluster.brokers[0].core.replica_manager.log_of("__consumer_offsets-0")
+    return log.end
 
 
 def test_members_that_leave_together_take_one_epoch() -> None:
@@ -72,14 +78,29 @@ def test_a_group_becomes_classic_as_the_others_leave_together() -> None:
     assert list(bench.group().members) == [joined.member_id]
 
 
-def test_a_replicated_write_is_none_that_failed_though_too_few_replicas_are_left() -> None:
+def test_a_write_waits_for_replicas_however_few_are_in_sync_and_is_not_undone() -> None:
+    bench = bench_with("a", brokers=2, min_insync_replicas="2")
+    bench.lab.do(CrashBroker(broker=1))
+    bench.lab.wait(30_000)
+    epoch, end = bench.group().generation, log_end(bench)
+    asked = bench.send(joining("b"))
+    assert bench.response_to(asked) is None
+    assert log_end(bench) > end
+    bench.lab.wait(5_000)
+    assert bench.response_to(asked).error == "COORDINATOR_NOT_AVAILABLE"
+    assert bench.group().generation > epoch
+    bench.lab.do(StartBroker(broker=1))
+    bench.lab.wait(10_000)
+    assert bench.ask(joining("b")).error == "NONE"
+
+
+def test_a_write_that_is_refused_at_once_is_undone() -> None:
     bench = bench_with("a")
     metadata = bench.lab.cluster.brokers[0].core.coordinator.offsets
     group = bench.group()
     assert isinstance(group.consumer, ConsumerGroup)
-    epoch, before = group.generation, copied(group.consumer)
+    before = copied(group.consumer)
     before.epoch = 0
-    for error, left in (("NOT_ENOUGH_REPLICAS_AFTER_APPEND", epoch), ("NOT_ENOUGH_REPLICAS", 0)):
-        metadata.state.stores[99] = Store("g", before=before)
-        metadata.stored(99, ProduceResponse(99, "__consumer_offsets-0", error, -1))
-        assert bench.group().generation == left
+    metadata.state.stores[99] = Store("g", before=before)
+    metadata.stored(99, ProduceResponse(99, "__consumer_offsets-0", "MESSAGE_TOO_LARGE", -1))
+    assert bench.group().generation == 0

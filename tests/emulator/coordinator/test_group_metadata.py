@@ -62,6 +62,22 @@ def test_too_small_an_isr_makes_the_coordinator_unavailable() -> None:
     assert bench.response_to(bench.commit(5)).error == "COORDINATOR_NOT_AVAILABLE"
 
 
+@pytest.mark.parametrize(
+    ("version", "at_once"), [("3.9", "COORDINATOR_NOT_AVAILABLE"), ("4.0", None)]
+)
+def test_from_4_0_a_commit_waits_for_replicas_however_few_are_in_sync(
+    version: str, at_once: str | None
+) -> None:
+    bench = Bench(version, brokers=2, min_insync_replicas="2")
+    bench.lab.do(CrashBroker(broker=1))
+    bench.lab.wait(60_000)
+    asked = bench.commit(5)
+    answer = bench.response_to(asked)
+    assert (answer and answer.error) == at_once
+    bench.lab.wait(5_000)
+    assert bench.response_to(asked).error == "COORDINATOR_NOT_AVAILABLE"
+
+
 def test_an_assignment_that_is_not_stored_begins_the_rebalance_again() -> None:
     bench = Bench()
     joined = bench.response_to(bench.join("a"))
