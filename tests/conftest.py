@@ -34,7 +34,7 @@ COMPILED = {
 
 HASTY = (
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC "
-    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+    "-XX:MetaspaceSize=256m -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
 """One compiler, a collector without threads, and no second look at Spark's own classes."""
 

@@ -105,11 +105,13 @@ leader_recovery 3.5..3.9
 wrong_value_is_invalid_config 3.5..3.9
 offsets_expire_when_group_empty 2.1..3.9
 offsets_expire_without_subscription 2.4..3.9
+offsets_kept_in_rebalances 2.8..3.9
 offsets_kept_for_transactions
 consumer_groups documents 0.9..3.9
 fetch_tells_last_stable_offset 2.1..3.9
 completing_rebalance_state 1.1..3.9
 consumer_group_protocol
+group_records_need_no_min_isr
 new_groups_written
 classic_members_need_migration
 group_metadata_hash
