@@ -78,12 +78,14 @@ def _covering(runs: list[ShareRun], first: int, last: int) -> Iterable[ShareRun]
 
 
 def _joined(runs: Iterable[ShareRun]) -> list[ShareRun]:
-    """Neighbours with the same state as one."""
+    """Neighbours with the same state as one, without those that were never delivered."""
     joined: list[ShareRun] = []
     for run in runs:
-        before = joined[-1] if joined else None
-        if before is not None and replace(run, first=before.first) == replace(
-            before, last=run.last
+        if run.state == AVAILABLE and not run.deliveries:
+            continue
+        before = joined[-1] if joined and joined[-1].last + 1 == run.first else None
+        if before is not None and replace(before, last=run.last) == replace(
+            run, first=before.first
         ):
             joined[-1] = replace(before, last=run.last)
         else:
@@ -95,7 +97,7 @@ def loaded(model: Model, event: events.SharePartitionLoaded) -> None:
     """A leader has read the state: what is acquired is not part of it."""
     group = changing(model, event.group, event.seq)
     known = group.shares.get(event.tp)
-    runs = [ShareRun(*stored, seq=event.seq) for stored in event.stored]
+    runs = _joined(ShareRun(*stored, seq=event.seq) for stored in event.stored)
     archived = 0 if known is None else known.archived
     group.shares[event.tp] = SharePartitionState(event.broker, event.share_start, runs, archived)
 

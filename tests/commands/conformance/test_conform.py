@@ -6,6 +6,7 @@ import shlex
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as xml
 
 import pytest
@@ -22,8 +23,13 @@ from sessions.format.file import SessionFile
 LIAR = Path(__file__).with_name("lying_adapter.py")
 COMMAND = shlex.join([sys.executable, str(LIAR)])
 ALIKE = ("lost-response", "controller-crash", "record-too-large", "out-of-range")
-SAME = ("version", "scenario", "verdict", "violations")
+SAME = ("version", "scenario", "verdict")
 DOCUMENTATION = Path(__file__).parents[3] / "docs" / "conform.md"
+
+
+def reasons_of(case: dict[str, Any]) -> set[str]:
+    """What a case violated; how many records depends on how fast its client is."""
+    return {violation.partition(":")[0] for violation in case["violations"]}
 
 
 def answering(line: str) -> str:
@@ -66,7 +72,7 @@ def test_a_client_that_lies_is_found_out_and_the_session_shows_where(
         assert marks[0].time_us < moment <= happened[-1].time_us
 
 
-def test_the_same_seed_gives_the_same_verdicts_and_violations(
+def test_the_same_seed_gives_the_same_verdicts_for_the_same_reasons(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = [word for name in ALIKE for word in ("--scenario", name)]
@@ -75,9 +81,9 @@ def test_the_same_seed_gives_the_same_verdicts_and_violations(
     for jobs in ("1", "2"):
         assert run_program(["conform", COMMAND, *names, *words, "--jobs", jobs]) == ExitCode.FAILED
         cases = json.loads(capsys.readouterr().out)["cases"]
-        told.append([{name: case[name] for name in SAME} for case in cases])
+        told.append([({name: case[name] for name in SAME}, reasons_of(case)) for case in cases])
     assert told[0] == told[1]
-    assert {case["verdict"] for case in told[0]} == {"failed", "skipped"}
+    assert {case["verdict"] for case, _ in told[0]} == {"failed", "skipped"}
 
 
 @pytest.mark.parametrize(
