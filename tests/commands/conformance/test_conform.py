@@ -131,7 +131,7 @@ def test_an_answer_that_breaks_the_contract_fails_its_case_at_that_moment(
     words = ["--scenario", "lost-response", "--versions", "4.1", "--sessions", str(tmp_path)]
     assert run_program(["conform", f"{COMMAND} mumble", *words, "--json"]) == ExitCode.FAILED
     (failed,) = json.loads(capsys.readouterr().out)["cases"]
-    assert "p: the answer to 'send' is wrong" in failed["violations"][0]
+    assert any("p: the answer to 'send' is wrong" in text for text in failed["violations"])
     assert float(failed["open"].rpartition(" ")[2].removesuffix("s")) > 0
 
 
