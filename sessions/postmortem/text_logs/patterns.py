@@ -97,80 +97,47 @@ class Pattern(Struct, frozen=True):
 
 _TABLE: Final = r"""
 IsrShrunk PARTITION | Shrinking ISR
-    (?:\[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] |on broker \d+: )Shrinking ISR (?:for
-     partition \[?(?P<old_tp>[\w.-]{1,249}[-,]\d{1,10})\]? )?from (?P<isr_before><IDS>) to
-     (?P<isr><IDS>)(?:\. Leader: \(highWatermark: (?P<high_watermark>\d+), endOffset:
-     (?P<end_offset>\d+)\)\. Out of sync replicas: (?P<out_of_sync>[^.]{0,4000}))?
+    (?:\[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] |on broker \d+: )Shrinking ISR (?:for partition \[?(?P<old_tp>[\w.-]{1,249}[-,]\d{1,10})\]? )?from (?P<isr_before><IDS>) to (?P<isr><IDS>)(?:\. Leader: \(highWatermark: (?P<high_watermark>\d+), endOffset: (?P<end_offset>\d+)\)\. Out of sync replicas: (?P<out_of_sync>[^.]{0,4000}))?
 IsrExpanded PARTITION | Expanding ISR
-    (?:\[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] |on broker \d+: )Expanding ISR (?:for
-     partition \[?(?P<old_tp>[\w.-]{1,249}[-,]\d{1,10})\]? )?from (?P<isr_before><IDS>) to
-     (?P<isr><IDS>)
+    (?:\[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] |on broker \d+: )Expanding ISR (?:for partition \[?(?P<old_tp>[\w.-]{1,249}[-,]\d{1,10})\]? )?from (?P<isr_before><IDS>) to (?P<isr><IDS>)
 IsrStored PARTITION since 2.5 | ISR updated to
-    \[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] ISR updated to \[?(?P<isr><IDS>)\]? {1,3}and
-     (?:zkV|v)ersion updated to \[?(?P<version>\d+)
+    \[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] ISR updated to \[?(?P<isr><IDS>)\]? {1,3}and (?:zkV|v)ersion updated to \[?(?P<version>\d+)
 IsrRefused PARTITION until 2.7 | skip updating ISR
-    (?:\[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] |Partition \[(?P<old_tp>[\w.-]{1,249},\d+)\]
-     on broker \d+: )Cached zkVersion (?:\[)?(?P<version>\d+)
+    (?:\[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] |Partition \[(?P<old_tp>[\w.-]{1,249},\d+)\] on broker \d+: )Cached zkVersion (?:\[)?(?P<version>\d+)
 IsrRefused PARTITION since 2.7 until 3.1 | Failed to update ISR
-    \[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] Failed to update ISR to .{0,2000}?(?:due to
-     (?:unexpected )?(?P<error>[A-Z_]{3,60})|since|because)
+    \[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] Failed to update ISR to .{0,2000}?(?:due to (?:unexpected )?(?P<error>[A-Z_]{3,60})|since|because)
 IsrRefused PARTITION since 3.2 | Failed to alter partition
-    \[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] Failed to alter partition to .{0,2000}?
-    (?P<error>[A-Z]{3,20}_[A-Z_]{3,60})
+    \[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] Failed to alter partition to .{0,2000}?(?P<error>[A-Z]{3,20}_[A-Z_]{3,60})
 # Brokers become leaders and followers.
 LeaderStarted STATE_CHANGE since 2.6 | Leader\x20
-    \[Broker id=(?P<node>\d+)\] Leader <TP> (?:with topic id \S{1,40} )?starts at leader epoch
-     (?P<epoch>\d+) from offset (?P<offset>\d+) with (?:partition epoch \d+, )?high watermark
-     (?P<high_watermark>\d+),? ISR \[(?P<isr><IDS>)\]
+    \[Broker id=(?P<node>\d+)\] Leader <TP> (?:with topic id \S{1,40} )?starts at leader epoch (?P<epoch>\d+) from offset (?P<offset>\d+) with (?:partition epoch \d+, )?high watermark (?P<high_watermark>\d+),? ISR \[(?P<isr><IDS>)\]
 LeaderStarted PARTITION since 0.11 until 2.5 | starts at
-    \[Partition (?P<tp>[\w.-]{1,260}) broker=(?P<node>\d+)\] \S{1,260} starts at (?:L|l)eader (?:E
-    |e)poch (?P<epoch>\d+) from offset (?P<offset>\d+)(?: with high watermark
-     (?P<high_watermark>\d+))?
+    \[Partition (?P<tp>[\w.-]{1,260}) broker=(?P<node>\d+)\] \S{1,260} starts at (?:L|l)eader (?:E|e)poch (?P<epoch>\d+) from offset (?P<offset>\d+)(?: with high watermark (?P<high_watermark>\d+))?
 LeaderStarted STATE_CHANGE until 0.11 | become-leader transition for partition
-    Broker (?P<node>\d+) completed LeaderAndIsr request correlationId \d+ from controller \d+ epoch
-     \d+ for the become-leader transition for partition <TP>
+    Broker (?P<node>\d+) completed LeaderAndIsr request correlationId \d+ from controller \d+ epoch \d+ for the become-leader transition for partition <TP>
 LeaderStarted STATE_CHANGE since 1.0 until 2.5 | become-leader transition for partition
-    \[Broker id=(?P<node>\d+)\] Completed LeaderAndIsr request correlationId \d+ from controller \d+
-     epoch \d+ for the become-leader transition for partition <TP>
+    \[Broker id=(?P<node>\d+)\] Completed LeaderAndIsr request correlationId \d+ from controller \d+ epoch \d+ for the become-leader transition for partition <TP>
 FollowerStarted STATE_CHANGE since 2.6 | Follower\x20
-    \[Broker id=(?P<node>\d+)\] Follower <TP> starts at leader epoch (?P<epoch>\d+) from offset
-     (?P<offset>\d+) with (?:partition epoch \d+ and )?high watermark (?P<high_watermark>\d+)\.(?:
-     Current leader is (?P<leader>-?\d+))?
+    \[Broker id=(?P<node>\d+)\] Follower <TP> starts at leader epoch (?P<epoch>\d+) from offset (?P<offset>\d+) with (?:partition epoch \d+ and )?high watermark (?P<high_watermark>\d+)\.(?: Current leader is (?P<leader>-?\d+))?
 FollowerStarted STATE_CHANGE until 2.5 | become-follower transition for partition
-    (?:Broker (?P<node>\d+) completed|\[Broker id=(?P<own_node>\d+)\] Completed) LeaderAndIsr
-     request correlationId \d+ from controller \d+ epoch \d+ for the become-follower transition for
-     partition <TP>(?: with leader (?P<leader>-?\d+))?
+    (?:Broker (?P<node>\d+) completed|\[Broker id=(?P<own_node>\d+)\] Completed) LeaderAndIsr request correlationId \d+ from controller \d+ epoch \d+ for the become-follower transition for partition <TP>(?: with leader (?P<leader>-?\d+))?
 LeaderAndIsrReceived STATE_CHANGE until 0.10 | eceived LeaderAndIsr request
-    Broker (?P<node>\d+) received LeaderAndIsr request \(LeaderAndIsrInfo:\(Leader:
-    (?P<leader>-?\d+),ISR:(?P<isr><IDS>),LeaderEpoch:(?P<epoch>\d+),ControllerEpoch:
-    (?P<controller_epoch>\d+)\).{0,4000} for partition <TP>
+    Broker (?P<node>\d+) received LeaderAndIsr request \(LeaderAndIsrInfo:\(Leader:(?P<leader>-?\d+),ISR:(?P<isr><IDS>),LeaderEpoch:(?P<epoch>\d+),ControllerEpoch:(?P<controller_epoch>\d+)\).{0,4000} for partition <TP>
 LeaderAndIsrReceived STATE_CHANGE since 0.10 until 2.5 | eceived LeaderAndIsr request
-    (?:Broker (?P<node>\d+) received|\[Broker id=(?P<own_node>\d+)\] Received) LeaderAndIsr request
-     (?:PartitionState|PartitionStateInfo|LeaderAndIsrPartitionState)\((?:topicName='
-    (?P<topic>[\w.-]{1,249})', partitionIndex=(?P<partition>\d+), )?controllerEpoch=
-    (?P<controller_epoch>\d+), leader=(?P<leader>-?\d+), leaderEpoch=(?P<epoch>\d+), isr=\[?
-    (?P<isr><IDS>)\]?, zkVersion=(?P<version>\d+)(?:.{0,8000} for partition <TP>)?
+    (?:Broker (?P<node>\d+) received|\[Broker id=(?P<own_node>\d+)\] Received) LeaderAndIsr request (?:PartitionState|PartitionStateInfo|LeaderAndIsrPartitionState)\((?:topicName='(?P<topic>[\w.-]{1,249})', partitionIndex=(?P<partition>\d+), )?controllerEpoch=(?P<controller_epoch>\d+), leader=(?P<leader>-?\d+), leaderEpoch=(?P<epoch>\d+), isr=\[?(?P<isr><IDS>)\]?, zkVersion=(?P<version>\d+)(?:.{0,8000} for partition <TP>)?
 Recovered STATE_CHANGE since 3.2 | was marked as RECOVERING
     The topic partition <TP> was marked as RECOVERING\. Marking
 # The controller of a cluster with ZooKeeper.
 PartitionChanged STATE_CHANGE since 1.1 until 3.9 | with state LeaderAndIsr(
-    Changed partition <TP> from (?P<state_before>\w{1,40}) to (?P<state>\w{1,40}) with state
-     LeaderAndIsr\(leader=(?P<leader>-?\d+), leaderEpoch=(?P<epoch>\d+), (?:isr=List\(
-    (?P<isr><IDS>)\)|isrWithBrokerEpoch=List\((?P<isr_states>[^\]]{0,4000}?)\)),
-     (?:leaderRecoveryState=(?P<recovery>\w{1,20}), )?(?:zkVersion|partitionEpoch)=(?P<version>\d+)
+    Changed partition <TP> from (?P<state_before>\w{1,40}) to (?P<state>\w{1,40}) with state LeaderAndIsr\(leader=(?P<leader>-?\d+), leaderEpoch=(?P<epoch>\d+), (?:isr=List\((?P<isr><IDS>)\)|isrWithBrokerEpoch=List\((?P<isr_states>[^\]]{0,4000}?)\)), (?:leaderRecoveryState=(?P<recovery>\w{1,20}), )?(?:zkVersion|partitionEpoch)=(?P<version>\d+)
 PartitionChanged STATE_CHANGE until 3.9 | hanged partition
-    (?:Controller \d+ epoch (?P<controller_epoch>\d+) changed|Changed) partition <TP> (?:state
-     )?from (?P<state_before>\w{1,40}) to (?P<state>\w{1,40})(?: with leader (?P<leader>-?\d+))?
+    (?:Controller \d+ epoch (?P<controller_epoch>\d+) changed|Changed) partition <TP> (?:state )?from (?P<state_before>\w{1,40}) to (?P<state>\w{1,40})(?: with leader (?P<leader>-?\d+))?
 PartitionChanged STATE_CHANGE until 1.0 | for Offline partition
-    (?:Controller \d+ epoch (?P<controller_epoch>\d+) elected|Elected) leader (?P<leader>-?\d+) for
-     Offline partition <TP>
+    (?:Controller \d+ epoch (?P<controller_epoch>\d+) elected|Elected) leader (?P<leader>-?\d+) for Offline partition <TP>
 LeftIsr STATE_CHANGE since 1.1 until 3.9 | after removing replica
-    Partition <TP> state changed to \(Leader:(?P<leader>-?\d+),ISR:(?P<isr><IDS>),
-    (?:LeaderRecoveryState:\w{1,20},)?LeaderEpoch:(?P<epoch>\d+),ZkVersion:
-    (?P<version>\d+),ControllerEpoch:\d+\) after removing replica (?P<replica>\d+)\x20
+    Partition <TP> state changed to \(Leader:(?P<leader>-?\d+),ISR:(?P<isr><IDS>),(?:LeaderRecoveryState:\w{1,20},)?LeaderEpoch:(?P<epoch>\d+),ZkVersion:(?P<version>\d+),ControllerEpoch:\d+\) after removing replica (?P<replica>\d+)\x20
 PartitionChanged CONTROLLER until 1.0 | New leader and ISR for partition
-    New leader and ISR for partition <TP> is \{"leader":(?P<leader>-?\d+),"leader_epoch":
-    (?P<epoch>\d+),"isr":\[(?P<isr>[\d,]{0,4000})\]\}
+    New leader and ISR for partition <TP> is \{"leader":(?P<leader>-?\d+),"leader_epoch":(?P<epoch>\d+),"isr":\[(?P<isr>[\d,]{0,4000})\]\}
 UncleanLeaderElected LEADER_SELECTION until 1.0 | potential data loss
     No broker in ISR is alive for <TP>\. Elect leader (?P<leader>\d+) from live brokers
 ElectionFailed STATE_CHANGE since 1.1 until 3.9 | failed to change state for partition
@@ -184,21 +151,18 @@ ControllerElected CONTROLLER since 1.0 until 3.9 | Ready to serve as the new con
 ControllerResigned CONTROLLER until 3.9 | esigned
     (?:\[Controller id=(?P<node>\d+)\] Resigned|Broker (?P<old_node>\d+) resigned as the controller)
 BrokersChanged BROKER_CHANGES until 3.9 | Newly added brokers
-    Newly added brokers: (?P<added><IDS>), deleted brokers: (?P<deleted><IDS>), (?:bounced brokers:
-     (?P<bounced><IDS>), )?all live brokers: (?P<live><IDS>)
+    Newly added brokers: (?P<added><IDS>), deleted brokers: (?P<deleted><IDS>), (?:bounced brokers: (?P<bounced><IDS>), )?all live brokers: (?P<live><IDS>)
 BrokerFailed CONTROLLER until 3.9 | Broker failure callback for
     Broker failure callback for (?P<brokers><IDS>)
 ControlledShutdown CONTROLLER until 3.9 stage=the controller moves its leaderships | hutting down broker
     Shutting down broker (?P<node>\d+) \(kafka
 # Registration, sessions and heartbeats.
 BrokerRegistered ZOOKEEPER_WRITES until 3.9 | Registered broker
-    Registered broker (?P<broker>\d+) at path /(?:.{0,2000}czxid \(broker epoch\):
-     (?P<broker_epoch>\d+))?
+    Registered broker (?P<broker>\d+) at path /(?:.{0,2000}czxid \(broker epoch\): (?P<broker_epoch>\d+))?
 BrokerRegistered LIFECYCLE since 2.8 | Successfully registered broker
     Successfully registered broker (?P<broker>\d+) with broker epoch (?P<broker_epoch>\d+)
 SessionTimedOut ZOOKEEPER_CLIENT until 3.9 | have not heard from server in
-    Client session timed out, have not heard from server in (?P<silent_ms>\d+)ms for session ?id
-     <SESSION>
+    Client session timed out, have not heard from server in (?P<silent_ms>\d+)ms for session ?id <SESSION>
 SessionExpired ZOOKEEPER_CLIENT until 3.9 | has expired
     Unable to reconnect to ZooKeeper service, session <SESSION> has expired
 SessionExpired ZOOKEEPER_SERVER until 3.9 | Expiring session
@@ -208,8 +172,7 @@ SessionExpired KAFKA_ZOOKEEPER_CLIENT since 1.1 until 3.9 | Session expired.
 ZooKeeperState ZK_CLIENT until 1.0 | zookeeper state changed
     zookeeper state changed \((?P<state>\w{1,30})\)
 BrokerFenced REPLICATION_CONTROL since 2.8 | because its session has timed out
-    Fencing broker (?P<broker>\d+) (?:at epoch (?P<broker_epoch>\d+) )?because its session has timed
-     out
+    Fencing broker (?P<broker>\d+) (?:at epoch (?P<broker_epoch>\d+) )?because its session has timed out
 BrokerUnfenced HEARTBEATS since 2.8 | to unfence has been granted
     The request from broker (?P<broker>\d+) to unfence has been granted
 BrokerUnfenced LIFECYCLE since 2.8 | The broker has been unfenced
@@ -230,8 +193,7 @@ ProcessState SERVER | shutting down
 ProcessState SERVER | shut down completed
     Server (?:id=)?(?P<node>\d+)\],? (?P<state>shut down completed)
 ProcessState SERVER since 2.8 | Transition from
-    Server id=(?P<node>\d+)\] Transition from \w{1,30} to (?P<state>STARTING|STARTED|SHUTTING_DOWN
-    |SHUTDOWN)
+    Server id=(?P<node>\d+)\] Transition from \w{1,30} to (?P<state>STARTING|STARTED|SHUTTING_DOWN|SHUTDOWN)
 KafkaVersion APP_INFO since 0.9 | Kafka version
     Kafka version ?: (?P<version>\d{1,3}(?:\.\d{1,3}){1,3})
 # The line before the settings, or the one after them: where the logger is.
@@ -250,11 +212,9 @@ Terminating LOG_DIRS since 1.0 | have failed
 ControlledShutdown SERVER until 3.9 stage=begins | Starting controlled shutdown
     Server (?:id=)?(?P<node>\d+)\],? Starting controlled shutdown
 ControlledShutdown SERVER until 3.9 | Controlled shutdown\x20
-    Server (?:id=)?(?P<node>\d+)\],? Controlled shutdown (?P<stage>succeeded|request returned
-     successfully)
+    Server (?:id=)?(?P<node>\d+)\],? Controlled shutdown (?P<stage>succeeded|request returned successfully)
 ControlledShutdown SERVER since 2.4 until 3.9 stage=not done | remaining to move
-    Server (?:id=)?(?P<node>\d+)\],? Controlled shutdown request returned after \d+ms with
-     (?P<remaining>\d+) partitions remaining to move
+    Server (?:id=)?(?P<node>\d+)\],? Controlled shutdown request returned after \d+ms with (?P<remaining>\d+) partitions remaining to move
 ControlledShutdown SERVER until 2.4 | Remaining partitions to move
     Server (?:id=)?(?P<node>\d+)\],? Remaining partitions to move: (?P<stage>[^(]{0,200})
 ControlledShutdown SERVER until 3.9 stage=failed, the broker stops uncleanly | all the controlled shutdown attempts failed
@@ -265,53 +225,40 @@ ControlledShutdown HEARTBEATS since 2.8 | requested and been granted
     broker (?P<node>\d+) has requested and been granted (?P<stage>an? \w{1,20} shutdown)
 # Logs on disk.
 LogDirFailed LOG_DIRS since 1.0 | serving
-    (?:Stopping serving (?:replicas|logs) in (?:log )?(?:dir(?:ectory)?)|Broker \d+ stopped fetcher
-     for partitions .{0,2000}?they are in the failed log dir(?:ectory)?)
-     (?P<path>[^\s(]{1,1000}?)\.? ?(?:\(|$|\r| because)
+    (?:Stopping serving (?:replicas|logs) in (?:log )?(?:dir(?:ectory)?)|Broker \d+ stopped fetcher for partitions .{0,2000}?they are in the failed log dir(?:ectory)?) (?P<path>[^\s(]{1,1000}?)\.? ?(?:\(|$|\r| because)
 UncleanShutdownFound LOG_MANAGER since 2.7 | since no clean shutdown file was found
     Recovering (?P<logs>\d+) logs from (?P<path>\S{1,1000}) since no clean shutdown file
 UncleanShutdownFound LOG_MANAGER since 2.6 until 2.6 | since no clean shutdown file was found
     Attempting recovery for all logs in (?P<path>\S{1,1000}) since no clean shutdown file
 IndexCorrupt LOG_LOADER | index file
-    (?:Found a corrupted index file|Could not find (?:offset|time) index file|Found (?:a )?corrupted
-     (?:time |offset )?index file)[^/]{0,80}(?P<path>/\S{1,1000}?)[,:.]?(?: |$)
+    (?:Found a corrupted index file|Could not find (?:offset|time) index file|Found (?:a )?corrupted (?:time |offset )?index file)[^/]{0,80}(?P<path>/\S{1,1000}?)[,:.]?(?: |$)
 SegmentRecovered LOG_LOADER | ecovering unflushed segment
-    (?:\[\w{1,20} partition=(?P<tp>[\w.-]{1,260}), dir=[^\]]{1,1000}\] )?Recovering unflushed
-     segment (?P<offset>\d+)(?: (?:in log|of partition) (?P<old_tp>[\w.-]{1,259}\d))?
+    (?:\[\w{1,20} partition=(?P<tp>[\w.-]{1,260}), dir=[^\]]{1,1000}\] )?Recovering unflushed segment (?P<offset>\d+)(?: (?:in log|of partition) (?P<old_tp>[\w.-]{1,259}\d))?
 Truncated LOG since 1.1 | Truncating to offset
-    (?:\[\w{1,20} partition=(?P<tp>[\w.-]{1,260}), dir=[^\]]{1,1000}\] )?Truncating to offset
-     (?P<offset>\d+)
+    (?:\[\w{1,20} partition=(?P<tp>[\w.-]{1,260}), dir=[^\]]{1,1000}\] )?Truncating to offset (?P<offset>\d+)
 Truncated LOG until 1.0 | Truncating log
     Truncating log (?P<tp>[\w.-]{1,260}) to offset (?P<offset>\d+)
 Truncated FETCHER since 2.4 | due to local high watermark
-    Truncating partition <TP> (?:to (?P<old_offset>\d+)|with TruncationState\(offset=
-    (?P<offset>\d+)).{0,80}due to local high watermark (?P<high_watermark>\d+)
+    Truncating partition <TP> (?:to (?P<old_offset>\d+)|with TruncationState\(offset=(?P<offset>\d+)).{0,80}due to local high watermark (?P<high_watermark>\d+)
 Truncated FETCHER since 2.3 until 2.6 | to local high watermark
     Truncating partition <TP> to local high watermark (?P<offset>\d+)
 HighWatermarkWentBack LOG since 2.4 | Non-monotonic update of high watermark
-    \[\w{1,20} partition=(?P<tp>[\w.-]{1,260}), dir=[^\]]{1,1000}\] Non-monotonic update of high
-     watermark from \(offset=(?P<before>\d+)\D.{0,100}? to \(offset=(?P<after>\d+)
+    \[\w{1,20} partition=(?P<tp>[\w.-]{1,260}), dir=[^\]]{1,1000}\] Non-monotonic update of high watermark from \(offset=(?P<before>\d+)\D.{0,100}? to \(offset=(?P<after>\d+)
 LogDeleted LOG_MANAGER | is scheduled for deletion
     Log for partition (?P<tp>[\w.-]{1,260}) is renamed to
 # Followers fetch.
 FetchFailed FETCHER since 1.1 | Error in response for fetch request
-    \[ReplicaFetcher replicaId=(?P<node>\d+), leaderId=(?P<leader>\d+), fetcherId=\d+\] Error in
-     response for fetch request
+    \[ReplicaFetcher replicaId=(?P<node>\d+), leaderId=(?P<leader>\d+), fetcherId=\d+\] Error in response for fetch request
 FetchFailed FETCHER until 1.0 | Error in fetch
     \[ReplicaFetcherThread-\d+-(?P<leader>\d+)\][,:] Error in fetch
 FetchFailed FETCHER since 1.0 until 1.0 | Error in fetch
-    \[ReplicaFetcher replicaId=(?P<node>\d+), leaderId=(?P<leader>\d+), fetcherId=\d+\] Error in
-     fetch
+    \[ReplicaFetcher replicaId=(?P<node>\d+), leaderId=(?P<leader>\d+), fetcherId=\d+\] Error in fetch
 OffsetOutOfRange FETCHER | out of range
-    Current offset (?P<offset>\d+) for partition <TP> (?:is )?out of range(?:; reset offset to
-     (?P<new_offset>\d+)|, which typically implies a leader change\. Reset fetch offset to
-     (?P<newer_offset>\d+))?
+    Current offset (?P<offset>\d+) for partition <TP> (?:is )?out of range(?:; reset offset to (?P<new_offset>\d+)|, which typically implies a leader change\. Reset fetch offset to (?P<newer_offset>\d+))?
 OffsetOutOfRange FETCHER until 1.0 | reset its fetch offset
-    Replica \d+ for partition <TP> reset its fetch offset from (?P<offset>\d+) to current leader
-     \d+'s (?:latest|start) offset (?P<new_offset>\d+)
+    Replica \d+ for partition <TP> reset its fetch offset from (?P<offset>\d+) to current leader \d+'s (?:latest|start) offset (?P<new_offset>\d+)
 OffsetOutOfRange FETCHER since 1.0 | Reset fetch offset for partition
-    Reset fetch offset for partition <TP> from (?P<offset>\d+) to current leader's (?:latest|start)
-     offset (?P<new_offset>\d+)
+    Reset fetch offset for partition <TP> from (?P<offset>\d+) to current leader's (?:latest|start) offset (?P<new_offset>\d+)
 EpochRefused FETCHER since 2.1 | epoch (
     Partition <TP> has an? (?P<which>older|newer) epoch \((?P<epoch>-?\d+)\) than the current leader
 PartitionFailed FETCHER since 2.3 | marked as failed
@@ -329,27 +276,21 @@ SlowRequest REQUESTS until 2.6 | totalTime:
     & ompleted request: ?(?:RequestHeader\(apiKey=|Name: ?)(?P<api>\w{1,60})
 # KRaft's controllers.
 UncleanLeaderElected PARTITION_CHANGE_BUILDER since 3.3 | using an unclean election
-    Setting new leader for topicId (?P<topic_id>[\w-]{22}), partition (?P<partition>\d+) to
-     (?P<leader>\d+) using an unclean election
+    Setting new leader for topicId (?P<topic_id>[\w-]{22}), partition (?P<partition>\d+) to (?P<leader>\d+) using an unclean election
 PartitionRecordChanged REPLICATION_CONTROL since 3.0 unclean=yes | UNCLEAN partition change for
     UNCLEAN partition change for <TP> with topic ID [\w-]{22}: (?P<changes>.{1,1000}?)(?: \(|$|\r)
 PartitionRecordChanged REPLICATION_CONTROL since 3.0 | artition change for
-    [^N] (?:P|p)artition change for <TP> with topic ID [\w-]{22}: (?P<changes>.{1,1000}?)(?: \(|$
-    |\r)
+    [^N] (?:P|p)artition change for <TP> with topic ID [\w-]{22}: (?P<changes>.{1,1000}?)(?: \(|$|\r)
 ControllerElected QUORUM_CONTROLLER since 3.0 | Becoming the active controller at epoch
-    (?:\[QuorumController id=|\[Controller )(?P<node>\d+)\] Becoming the active controller at epoch
-     (?P<epoch>\d+)
+    (?:\[QuorumController id=|\[Controller )(?P<node>\d+)\] Becoming the active controller at epoch (?P<epoch>\d+)
 ControllerElected QUORUM_CONTROLLER since 2.8 until 3.4 | Becoming active at controller epoch
     \[Controller (?P<node>\d+)\] Becoming active at controller epoch (?P<epoch>\d+)
 ControllerResigned QUORUM_CONTROLLER since 2.8 | enouncing
-    (?:\[QuorumController id=|\[Controller )(?P<node>\d+)\] Renouncing the (?:leadership
-    |active)[^(]{0,80}?(?:epoch (?P<epoch>\d+))?
+    (?:\[QuorumController id=|\[Controller )(?P<node>\d+)\] Renouncing the (?:leadership|active)[^(]{0,80}?(?:epoch (?P<epoch>\d+))?
 QuorumRole QUORUM_STATE since 2.8 | Completed transition to
-    Completed transition to (?P<role>Follower|Candidate|Prospective|Unattached|Resigned|Voted
-    |Leader)(?:State)?\((?:.{0,2000}?[( ])?epoch=(?P<epoch>\d+)(?:, leader(?:Id)?=(?P<leader>\d+))?
+    Completed transition to (?P<role>Follower|Candidate|Prospective|Unattached|Resigned|Voted|Leader)(?:State)?\((?:.{0,2000}?[( ])?epoch=(?P<epoch>\d+)(?:, leader(?:Id)?=(?P<leader>\d+))?
 QuorumHighWatermark LEADER_STATE since 2.8 | High watermark set to
-    High watermark set to LogOffsetMetadata\(offset=(?P<offset>\d+).{0,200}? for the first time for
-     epoch (?P<epoch>\d+)
+    High watermark set to LogOffsetMetadata\(offset=(?P<offset>\d+).{0,200}? for the first time for epoch (?P<epoch>\d+)
 QuorumFetchTimedOut KAFKA_RAFT_CLIENT since 2.8 | due to fetch timeout
     (?:Become candidate|Transitioning to \w{1,20} state) due to fetch timeout
 SnapshotWritten SNAPSHOT_EMITTER since 3.3 | Successfully wrote
@@ -357,8 +298,7 @@ SnapshotWritten SNAPSHOT_EMITTER since 3.3 | Successfully wrote
 """
 """A line for each pattern: fact, logger, releases, a constant field of the fact, and the text.
 
-Below it is the expression, and after ``&`` what is searched for more fields. Lines of an expression
-are joined without a space; one that begins with a space is indented by one more.
+Below it are the expression and, after ``&``, the one that is searched for more fields.
 """
 _HEADER: Final = re.compile(
     r"(?P<fact>\w+) (?P<logger>\w+)(?: since (?P<since>\S+))?(?: until (?P<until>\S+))?"
@@ -372,8 +312,7 @@ def _patterns() -> Iterator[Pattern]:
     loggers = {name: tuple(classes) for name, *classes in names}
     rows = [line for line in _TABLE.splitlines() if line and not line.startswith("#")]
     for row in "\n".join(rows).replace(f"\n{_INDENT}", "\0").splitlines():
-        header, *lines = row.split("\0")
-        expression, _, more = "".join(lines).partition("& ")
+        header, expression, *more = row.split("\0")
         match = _HEADER.fullmatch(header)
         assert match is not None, header
         name, value = match["name"], match["value"]
@@ -385,7 +324,7 @@ def _patterns() -> Iterator[Pattern]:
             match["since"] or FIRST,
             match["until"] or LAST,
             ((name, value == "yes" or value),) if name else (),
-            _expression(more) if more else None,
+            _expression(more[0].removeprefix("& ")) if more else None,
         )
 
 
