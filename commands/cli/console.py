@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from commands.cli.access import NO_ACCESS, AccessOptions, with_access
 from commands.cli.examples import examples
 from commands.cli.options import (
-    NO_ACCESS,
-    AccessOptions,
     Brokers,
     Controllers,
     Image,
@@ -26,7 +25,6 @@ from commands.cli.options import (
     flag,
     named,
     option,
-    with_access,
 )
 from commands.cli.settings import Ascii, Fps, NoAnimation, Theme, settings
 from commands.exits import CommandError, ExitCode

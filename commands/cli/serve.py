@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 
+from commands.cli.access import NO_ACCESS, AccessOptions, with_access
 from commands.cli.examples import examples
 from commands.cli.options import (
-    NO_ACCESS,
-    AccessOptions,
     Brokers,
     Controllers,
     Image,
@@ -22,7 +21,6 @@ from commands.cli.options import (
     flag,
     named,
     option,
-    with_access,
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
