@@ -75,10 +75,7 @@ from emulator.wire.messages.committed_offsets import OffsetFetchRequest
 from emulator.wire.messages.fetch import FetchResponse
 from emulator.wire.messages.produce import ProduceRequest
 from emulator.wire.messages.share_groups import ShareFetchRequest
-from emulator.wire.types import (
-    API_VERSIONS,
-    Message,
-)
+from emulator.wire.types import API_VERSIONS, Message
 from emulator.wire.versions import versions_of
 
 SIGN_OF_LIFE: Final = DescribeClusterRequest()
@@ -567,7 +564,7 @@ class ExternalClients:
         if isinstance(call.message, TELLS_OPERATIONS):
             client = self._authorizer.client(connection)
             response = with_operations(call.message, response, client)
-        if connection.throttle_us:
+        if connection.throttle_us and "throttle_time_ms" in response.__struct_fields__:
             response = throttled(response, connection.throttle_us, empty=self._mutes_after_response)
         self._note_response(call, response)
         if self.delivery is not None:
@@ -614,10 +611,10 @@ class ExternalClients:
 
 def throttled(response: Message, throttle_us: int, *, empty: bool) -> Message:
     """Return a response that tells of an exceeded quota; a fetch is then ``empty`` (KIP-219)."""
-    told: dict[str, object] = {"throttle_time_ms": throttle_us // 1_000}
+    changes: dict[str, object] = {"throttle_time_ms": throttle_us // 1_000}
     if empty and isinstance(response, FetchResponse):
-        told["responses"] = []
-    return replace(response, **told)
+        changes["responses"] = []
+    return replace(response, **changes)
 
 
 def _group_of(message: Message) -> str:

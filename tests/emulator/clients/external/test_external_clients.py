@@ -39,6 +39,7 @@ from emulator.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from emulator.wire.messages.sasl import SaslHandshakeRequest
 from emulator.wire.records import memory_records, message_set, record_batch
 from emulator.wire.records.compression import Compression
 from emulator.wire.records.record import Record
@@ -505,6 +506,12 @@ def test_a_throttled_client_is_told_at_once_and_not_read_from_meanwhile(lab: Wir
     answer = lab.ask(here, fetch(), 12)
     assert (answer.throttle_time_ms, answer.responses) == (1_000, [])
     assert len(values_in(lab.ask(here, fetch(), 12).responses[0].partitions[0].records)) == 3
+
+
+def test_a_response_that_cannot_tell_of_a_quota_is_as_it_is(lab: WireLab) -> None:
+    here = lab.connect()
+    lab.run(InjectError(api="SaslHandshake", throttle_us=2_000_000))
+    assert lab.ask(here, SaslHandshakeRequest("PLAIN"), 1).error_code
 
 
 def test_before_two_a_throttled_client_waits_for_its_response() -> None:
