@@ -28,10 +28,7 @@ from emulator.wire.exceptions import (
     UnwritableMessage,
 )
 from emulator.wire.header import RequestHeader
-from emulator.wire.types import (
-    Api,
-    Message,
-)
+from emulator.wire.types import Api, Message
 
 _HEADER: Final = struct.Struct(">hhih")
 _INT32: Final = struct.Struct(">i")
