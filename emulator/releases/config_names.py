@@ -193,7 +193,7 @@ class BrokerConfig(Struct, frozen=True):
     offsets_topic_num_partitions: Annotated[
         int,
         Setting("offsets.topic.num.partitions", since="0.8.2"),
-        "how many partitions __consumer_offsets is made with",
+        "how many partitions __consumer_offsets is created with",
     ]
     offsets_topic_replication_factor: Annotated[
         int,
@@ -208,17 +208,17 @@ class BrokerConfig(Struct, frozen=True):
     offsets_retention_us: Annotated[
         int,
         Setting("offsets.retention.minutes", since="0.8.2"),
-        "how long a position is kept that no group needs (KIP-186; KIP-211 since when)",
+        "how long committed offsets are kept that no group needs (KIP-186; KIP-211: since when)",
     ]
     offsets_check_interval_us: Annotated[
         int,
         Setting("offsets.retention.check.interval.ms", since="0.8.2"),
-        "how often a coordinator looks for positions that are too old",
+        "how often a coordinator looks for committed offsets that have expired",
     ]
     transaction_topic_num_partitions: Annotated[
         int,
         Setting("transaction.state.log.num.partitions", since="0.11"),
-        "how many partitions __transaction_state is made with",
+        "how many partitions __transaction_state is created with",
     ]
     transaction_topic_replication_factor: Annotated[
         int,
@@ -411,12 +411,12 @@ class BrokerConfig(Struct, frozen=True):
     share_state_num_partitions: Annotated[
         int,
         Setting("share.coordinator.state.topic.num.partitions"),
-        "how many partitions __share_group_state is made with",
+        "how many partitions __share_group_state is created with",
     ]
     share_state_replication_factor: Annotated[
         int,
         Setting("share.coordinator.state.topic.replication.factor"),
-        "how many replicas __share_group_state is made with",
+        "how many replicas __share_group_state is created with",
     ]
     share_state_min_isr: Annotated[
         int,

@@ -6,13 +6,13 @@ from emulator.releases.features.base import features
 
 CLIENTS: Final = features("""\
 offsets_expire_when_group_empty | since 2.1 | KIP-211
-    a group's positions begin to grow old when it is empty, not when they are committed
+    a group's committed offsets expire from when it is empty on, not from their commit
 offsets_expire_without_subscription | since 2.4 | KIP-496
-    a group's positions in topics that no member reads grow old from their commit
+    committed offsets of topics to which no member subscribes expire from their commit on
 offsets_kept_in_rebalances | since 3.2 and from 2.8.2, 3.0.1, 3.1.1 | KAFKA-13636
-    a group of consumers forgets no position while its members join again
+    no committed offset expires while a group of consumers rebalances
 offsets_kept_for_transactions | since 4.0 | OffsetMetadataManager.cleanupExpiredOffsets
-    a position is not forgotten while a transaction has another one for its partition
+    a committed offset is kept while an open transaction has another one for its partition
 consumer_groups | since 0.9 and from documents | KAFKA-1326
     consumers form groups by a coordinator and commit to __consumer_offsets
 fetch_tells_last_stable_offset | since 2.1 | KAFKA-7395
