@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
@@ -31,7 +31,7 @@ from emulator.releases.versions import RELEASE_OF
 ROOT: Final = Path(__file__).parents[2]
 OVERLAYS: Final = Path(__file__).parent
 SECONDS: Final = 3_600
-"""The longest that a suite may take."""
+"""The longest that a suite may take; then what it has reported counts."""
 PROXY_API: Final = "http://127.0.0.1:8474/proxies"
 
 
@@ -182,7 +182,7 @@ def results_of(suite: Suite, version: str, folder: Path, source: Path, tests: st
             "SUITE_TOKEN": cluster["token"],
             **{name: value for name, value in own.items() if value},
         }
-        with output.open("w") as lines:
+        with output.open("w") as lines, suppress(subprocess.TimeoutExpired):
             subprocess.run(
                 [word.format(**values) for word in words],
                 cwd=source / suite.folder,

@@ -34,9 +34,9 @@ class Suite(Struct, frozen=True, kw_only=True):
     ``script`` is the first line of the cluster's script, or else ``options`` of ``tidegauge serve``
     say all; ``port`` is the first broker's port, 0: any. ``prepare`` are commands that build the
     suite, ``packages`` Python packages that it imports, ``overlay`` files of ours that take the
-    place of its own. ``beside`` is a program that runs while the suite does, in ``folder`` of its
-    sources. ``conf`` is the text of its configuration file. ``only`` are the words that choose
-    tests. ``accepted`` has patterns of names, as
+    place of its own. ``beside`` is a Go program that runs while the suite does, and ``folder``
+    where in its sources the suite is run. ``conf`` is the text of its configuration file. ``only``
+    are the words that choose tests. ``accepted`` has patterns of names, as
     :func:`fnmatch.fnmatchcase` takes them, of tests that fail with a real broker too or that no
     broker can pass, with the reason.
     """
