@@ -43,7 +43,7 @@ def member_of(view: ViewState, metadata: Metadata, host: int) -> Member:
     assert quorum is not None
     if host in quorum.controllers:
         is_leader = host == quorum.leader
-        end = end_of(quorum) if is_leader else controller_end(quorum, host)
+        end = leader_end(quorum) if is_leader else controller_end(quorum, host)
         role, state = controller_role(quorum, host), quorum.controllers[host]
     else:
         is_leader = False
@@ -81,6 +81,11 @@ def broker_role(metadata: Metadata, broker: int) -> str:
     if known.fenced:
         return "fenced"
     return "active" if known.is_active else "shutting down"
+
+
+def leader_end(quorum: QuorumState) -> int:
+    """How far the leader has the log at least: what is committed, and what others have fetched."""
+    return max(end_of(quorum), *quorum.fetched.values(), 0)
 
 
 def controller_end(quorum: QuorumState, member: int) -> int:
