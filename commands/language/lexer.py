@@ -144,15 +144,6 @@ def _counted(line: Line) -> Line:
     return line._replace(origins=(Origin(0, line.number, 1, len(line.text)),))
 
 
-def substitute(text: str, variables: Mapping[str, str]) -> str:
-    """Return the text with every ``${NAME}`` and ``${NAME:-DEFAULT}`` replaced.
-
-    Raises:
-        BadWord: a name has neither a value nor a default, or is not a name.
-    """
-    return _VARIABLE.sub(lambda match: _value(match, variables), text)
-
-
 def _value(match: re.Match[str], variables: Mapping[str, str]) -> str:
     """Return the value of a variable."""
     name, has_default, default = match["inside"].partition(":-")

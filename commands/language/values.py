@@ -304,11 +304,6 @@ def host(word: str) -> int:
     raise BadWord(f"'{word}' is not a host (an id, zk or clients){nearest(word, HOSTS)}")
 
 
-def host_text(number: int) -> str:
-    """Format a host number the way it is written in statements."""
-    return {value: name for name, value in HOSTS.items()}.get(number, str(number))
-
-
 def broker_ids(word: str, separator: str = ",") -> BrokerIds:
     """Parse broker ids such as ``1,2,3``."""
     parts = word.split(separator)

@@ -151,14 +151,3 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         """The selected node as JSON."""
         node = self.selected
         return "" if node is None else json_text(node)
-
-    def reveal(self, path: str) -> None:
-        """Open all ancestors of a path, and select it."""
-        above = parent_path(path)
-        while above != "/":
-            self.open.add(above)
-            above = parent_path(above)
-        self.path = path
-        self.unfold()
-        if (index := self.cursor_index()) is not None:
-            self.move_to(index)

@@ -212,13 +212,6 @@ class ZooKeeper(Struct, array_like=True):
         """Return a live session by its id."""
         return self.sessions.live.get(session)
 
-    def expire_due(self, env: ZkEnvironment) -> list[int]:
-        """Expire all sessions whose tick bucket has ended; return their ids, earliest first."""
-        due = self.sessions.due(env.now)
-        for session in due:
-            self.expire_session(env, session)
-        return due
-
     # ---- effects under one zxid, in DataTree's order
 
     def _next_zxid(self) -> int:

@@ -43,9 +43,9 @@ NO_CONNECTOR: Final = re.compile(r"Class \S*S3AFileSystem not found|No FileSyste
 NOTE: Final = "_analysis.json"
 """File in the results folder: the dataset that they describe."""
 ANALYSED: Final = "_sessions"
+"""Table in the results folder: the analysed sessions."""
 NAMED_MAX: Final = 5
 """How many sessions a remark names."""
-"""Table in the results folder: the analysed sessions."""
 Progress = Callable[[str], object]
 """Called with a short description of each step as it starts."""
 Beside = Callable[[Location, "AnalysisReport"], object]

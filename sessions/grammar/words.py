@@ -75,14 +75,6 @@ def moment_text(time_us: int) -> str:
     return f"{seconds}.{rest:06}s"
 
 
-def duration_text(duration_us: int) -> str:
-    """A time as it is written, in the largest unit that divides it (milliseconds at least)."""
-    for unit in ("h", "m", "s"):
-        if duration_us and duration_us % UNITS_US[unit] == 0:
-            return f"{duration_us // UNITS_US[unit]}{unit}"
-    return f"{duration_us // UNITS_US['ms']}ms"
-
-
 def _bounded(time_us: int, word: str) -> int:
     if time_us > HOURS_MAX * UNITS_US["h"]:
         raise BadWord(f"'{word}' is too long a time (at most {HOURS_MAX}h, a hundred years)", word)

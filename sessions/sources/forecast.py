@@ -84,11 +84,6 @@ class Effect(Struct, frozen=True):
         """How many partitions nobody serves for a while."""
         return len(self.of_writes("nobody"))
 
-    @property
-    def unserved_us(self) -> int | None:
-        """For how long nobody serves one of them at most; None: to the end."""
-        return longest(self.of_writes("nobody"))
-
 
 def longest(changes: Sequence[Change]) -> int | None:
     """For how long writes are held up at worst, at most; None: to the end."""

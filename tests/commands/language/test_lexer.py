@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands.language.lexer import Line, split_lines, split_words, substitute
+from commands.language.lexer import Line, split_lines, split_words
 from sessions.grammar.words import BadWord
 
 
@@ -42,13 +42,18 @@ def test_a_semicolon_ends_a_statement_only_where_asked() -> None:
     assert pairs(split_lines(text)) == [(1, text)]
 
 
+def with_values(text: str, variables: dict[str, str]) -> str:
+    (line,) = split_lines(text)
+    return line.with_values(variables).text
+
+
 def test_variables_and_defaults_are_put_in() -> None:
     text = "produce t --acks ${ACKS} --value '${V:-a b}' --count ${N:-}1"
-    assert substitute(text, {"ACKS": "all"}) == "produce t --acks all --value 'a b' --count 1"
+    assert with_values(text, {"ACKS": "all"}) == "produce t --acks all --value 'a b' --count 1"
 
 
 def test_a_given_value_goes_before_the_default() -> None:
-    assert substitute("${A:-1}", {"A": ""}) == ""
+    assert with_values("mark ${A:-1}", {"A": "2"}) == "mark 2"
 
 
 def test_a_variable_in_a_comment_needs_no_value() -> None:
@@ -56,8 +61,8 @@ def test_a_variable_in_a_comment_needs_no_value() -> None:
 
 
 def test_a_value_with_a_hash_starts_no_comment() -> None:
-    (line,) = split_lines("produce t --value ${V}")
-    assert split_words(substitute(line.text, {"V": "#1"})) == ["produce", "t", "--value", "#1"]
+    text = with_values("produce t --value ${V}", {"V": "#1"})
+    assert split_words(text) == ["produce", "t", "--value", "#1"]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +80,7 @@ def test_a_value_with_a_hash_starts_no_comment() -> None:
 )
 def test_a_name_without_a_value_is_refused(text: str, message: str) -> None:
     with pytest.raises(BadWord, match=message):
-        substitute(text, {"ACKS": "1"})
+        with_values(text, {"ACKS": "1"})
 
 
 @pytest.mark.parametrize(

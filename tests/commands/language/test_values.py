@@ -1,12 +1,10 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from commands.language import values
 from emulator import events
-from sessions.grammar.words import BadWord, duration, duration_text
+from sessions.grammar.words import BadWord, duration
 
 
 @pytest.mark.parametrize(
@@ -17,17 +15,11 @@ def test_a_time_is_a_number_with_its_unit(word: str, duration_us: int) -> None:
     assert duration(word) == duration_us
 
 
-@given(st.integers(min_value=0, max_value=10**9))
-def test_a_time_reads_back_as_it_is_written(milliseconds: int) -> None:
-    assert duration(duration_text(milliseconds * 1000)) == milliseconds * 1000
-
-
 @pytest.mark.parametrize(
     ("word", "number"), [("zk", -1), ("clients", -2), ("0", 0), ("12", 12)], ids=str
 )
-def test_a_host_reads_back_as_it_is_written(word: str, number: int) -> None:
+def test_a_host_is_a_broker_or_one_of_two_names(word: str, number: int) -> None:
     assert values.host(word) == number
-    assert values.host_text(number) == word
 
 
 def test_a_topic_may_itself_end_in_a_number() -> None:

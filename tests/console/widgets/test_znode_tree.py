@@ -4,15 +4,6 @@ from tests.console.fakes import ListSource
 from tests.console.screens.test_znodes import tree
 
 
-async def test_a_path_can_be_revealed() -> None:
-    async with console(ListSource(tree()), "4") as driven:
-        view = driven.screen.query_one("#tree", ZnodeTreeView)
-        view.reveal("/admin/delete_topics")
-        await driven.settle()
-        assert driven.screen.selection() == ("/admin/delete_topics",)
-        assert "· delete_topics" in driven.text()
-
-
 async def test_a_closed_branch_stands_in_for_what_was_selected_in_it() -> None:
     async with console(ListSource(tree()), "4", *("down",) * 3) as driven:
         view = driven.screen.query_one("#tree", ZnodeTreeView)
