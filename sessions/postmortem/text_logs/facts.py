@@ -443,6 +443,17 @@ class Truncated(Fact, frozen=True, kw_only=True, tag="truncated"):
         return f"cut its log of {self.tp} to offset {self.offset}{because}"
 
 
+class CommittedTruncated(Fact, frozen=True, kw_only=True, tag="committed_truncated"):
+    """A follower cuts its log below its high watermark: records are removed that were committed."""
+
+    says: ClassVar[str] = (
+        "cuts its log of {tp} to offset {offset}, below its high watermark {high_watermark}"
+    )
+    tp: str
+    offset: int
+    high_watermark: int
+
+
 class HighWatermarkWentBack(Fact, frozen=True, kw_only=True, tag="high_watermark_went_back"):
     """A high watermark became smaller: records that consumers had seen may be gone."""
 

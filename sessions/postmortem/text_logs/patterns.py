@@ -97,9 +97,9 @@ class Pattern(Struct, frozen=True):
 
 _TABLE: Final = r"""
 IsrShrunk PARTITION | Shrinking ISR
-    (?:\[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] |on broker \d+: )Shrinking ISR (?:for partition \[?(?P<old_tp>[\w.-]{1,249}[-,]\d{1,10})\]? )?from (?P<isr_before><IDS>) to (?P<isr><IDS>)(?:\. Leader: \(highWatermark: (?P<high_watermark>\d+), endOffset: (?P<end_offset>\d+)\)\. Out of sync replicas: (?P<out_of_sync>[^.]{0,4000}))?
+    (?:\[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\]|Partition \[(?P<old_tp>[\w.-]{1,249},\d{1,10})\] on broker \d+:) Shrinking ISR (?:for partition \S{1,262} )?from (?P<isr_before><IDS>) to (?P<isr><IDS>)(?:\. Leader: \(highWatermark: (?P<high_watermark>\d+), endOffset: (?P<end_offset>\d+)\)\. Out of sync replicas: (?P<out_of_sync>[^.]{0,4000}))?
 IsrExpanded PARTITION | Expanding ISR
-    (?:\[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] |on broker \d+: )Expanding ISR (?:for partition \[?(?P<old_tp>[\w.-]{1,249}[-,]\d{1,10})\]? )?from (?P<isr_before><IDS>) to (?P<isr><IDS>)
+    (?:\[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\]|Partition \[(?P<old_tp>[\w.-]{1,249},\d{1,10})\] on broker \d+:) Expanding ISR (?:for partition \S{1,262} )?from (?P<isr_before><IDS>) to (?P<isr><IDS>)
 IsrStored PARTITION since 2.5 | ISR updated to
     \[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] ISR updated to \[?(?P<isr><IDS>)\]? {1,3}and (?:zkV|v)ersion updated to \[?(?P<version>\d+)
 IsrRefused PARTITION until 2.7 | skip updating ISR
@@ -112,7 +112,7 @@ IsrRefused PARTITION since 3.2 | Failed to alter partition
 LeaderStarted STATE_CHANGE since 2.6 | Leader\x20
     \[Broker id=(?P<node>\d+)\] Leader <TP> (?:with topic id \S{1,40} )?starts at leader epoch (?P<epoch>\d+) from offset (?P<offset>\d+) with (?:partition epoch \d+, )?high watermark (?P<high_watermark>\d+),? ISR \[(?P<isr><IDS>)\]
 LeaderStarted PARTITION since 0.11 until 2.5 | starts at
-    \[Partition (?P<tp>[\w.-]{1,260}) broker=(?P<node>\d+)\] \S{1,260} starts at (?:L|l)eader (?:E|e)poch (?P<epoch>\d+) from offset (?P<offset>\d+)(?: with high watermark (?P<high_watermark>\d+))?
+    (?:\[Partition (?P<tp>[\w.-]{1,260}) broker=(?P<node>\d+)\]|Partition \[(?P<old_tp>[\w.-]{1,249},\d{1,10})\] on broker (?P<old_node>\d+):) \S{1,260} starts at (?:L|l)eader (?:E|e)poch (?P<epoch>\d+) from offset (?P<offset>\d+)(?: with high watermark (?P<high_watermark>\d+))?
 LeaderStarted STATE_CHANGE until 0.11 | become-leader transition for partition
     Broker (?P<node>\d+) completed LeaderAndIsr request correlationId \d+ from controller \d+ epoch \d+ for the become-leader transition for partition <TP>
 LeaderStarted STATE_CHANGE since 1.0 until 2.5 | become-leader transition for partition
@@ -124,7 +124,7 @@ FollowerStarted STATE_CHANGE until 2.5 | become-follower transition for partitio
 LeaderAndIsrReceived STATE_CHANGE until 0.10 | eceived LeaderAndIsr request
     Broker (?P<node>\d+) received LeaderAndIsr request \(LeaderAndIsrInfo:\(Leader:(?P<leader>-?\d+),ISR:(?P<isr><IDS>),LeaderEpoch:(?P<epoch>\d+),ControllerEpoch:(?P<controller_epoch>\d+)\).{0,4000} for partition <TP>
 LeaderAndIsrReceived STATE_CHANGE since 0.10 until 2.5 | eceived LeaderAndIsr request
-    (?:Broker (?P<node>\d+) received|\[Broker id=(?P<own_node>\d+)\] Received) LeaderAndIsr request (?:PartitionState|PartitionStateInfo|LeaderAndIsrPartitionState)\((?:topicName='(?P<topic>[\w.-]{1,249})', partitionIndex=(?P<partition>\d+), )?controllerEpoch=(?P<controller_epoch>\d+), leader=(?P<leader>-?\d+), leaderEpoch=(?P<epoch>\d+), isr=\[?(?P<isr><IDS>)\]?, zkVersion=(?P<version>\d+)(?:.{0,8000} for partition <TP>)?
+    (?:Broker (?P<node>\d+) received|\[Broker id=(?P<own_node>\d+)\] Received) LeaderAndIsr request (?:PartitionState|PartitionStateInfo|LeaderAndIsrPartitionState)\((?:topicName='(?P<indexed_tp>[\w.-]{1,249}', partitionIndex=\d+), )?controllerEpoch=(?P<controller_epoch>\d+), leader=(?P<leader>-?\d+), leaderEpoch=(?P<epoch>\d+), isr=\[?(?P<isr><IDS>)\]?, zkVersion=(?P<version>\d+)(?:.{0,8000} for partition <TP>)?
 Recovered STATE_CHANGE since 3.2 | was marked as RECOVERING
     The topic partition <TP> was marked as RECOVERING\. Marking
 # The controller of a cluster with ZooKeeper.
@@ -134,8 +134,8 @@ PartitionChanged STATE_CHANGE until 3.9 | hanged partition
     (?:Controller \d+ epoch (?P<controller_epoch>\d+) changed|Changed) partition <TP> (?:state )?from (?P<state_before>\w{1,40}) to (?P<state>\w{1,40})(?: with leader (?P<leader>-?\d+))?
 PartitionChanged STATE_CHANGE until 1.0 | for Offline partition
     (?:Controller \d+ epoch (?P<controller_epoch>\d+) elected|Elected) leader (?P<leader>-?\d+) for Offline partition <TP>
-LeftIsr STATE_CHANGE since 1.1 until 3.9 | after removing replica
-    Partition <TP> state changed to \(Leader:(?P<leader>-?\d+),ISR:(?P<isr><IDS>),(?:LeaderRecoveryState:\w{1,20},)?LeaderEpoch:(?P<epoch>\d+),ZkVersion:(?P<version>\d+),ControllerEpoch:\d+\) after removing replica (?P<replica>\d+)\x20
+LeftIsr STATE_CHANGE since 2.6 until 3.9 | after removing replica
+    Partition <TP> state changed to \(Leader:(?P<leader>-?\d+),ISR:(?P<isr><IDS>),(?:LeaderRecoveryState:\w{1,20},)?LeaderEpoch:(?P<epoch>\d+),(?:ZkVersion:(?P<version>\d+),)?ControllerEpoch:\d+\) after removing replica (?P<replica>\d+)\x20
 PartitionChanged CONTROLLER until 1.0 | New leader and ISR for partition
     New leader and ISR for partition <TP> is \{"leader":(?P<leader>-?\d+),"leader_epoch":(?P<epoch>\d+),"isr":\[(?P<isr>[\d,]{0,4000})\]\}
 UncleanLeaderElected LEADER_SELECTION until 1.0 | potential data loss
@@ -242,6 +242,10 @@ Truncated FETCHER since 2.4 | due to local high watermark
     Truncating partition <TP> (?:to (?P<old_offset>\d+)|with TruncationState\(offset=(?P<offset>\d+)).{0,80}due to local high watermark (?P<high_watermark>\d+)
 Truncated FETCHER since 2.3 until 2.6 | to local high watermark
     Truncating partition <TP> to local high watermark (?P<offset>\d+)
+CommittedTruncated FETCHER since 2.0 until 4.1 | below high watermark
+    Truncating <TP> to offset (?P<offset>\d+) below high watermark (?P<high_watermark>\d+)
+CommittedTruncated LOG since 4.2 | below high watermark
+    Truncating <TP> to offset (?P<offset>\d+) below high watermark (?P<high_watermark>\d+)
 HighWatermarkWentBack LOG since 2.4 | Non-monotonic update of high watermark
     \[\w{1,20} partition=(?P<tp>[\w.-]{1,260}), dir=[^\]]{1,1000}\] Non-monotonic update of high watermark from \(offset=(?P<before>\d+)\D.{0,100}? to \(offset=(?P<after>\d+)
 LogDeleted LOG_MANAGER | is scheduled for deletion

@@ -10,7 +10,7 @@ only.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate
 from types import NoneType
 from typing import Final, get_args, get_origin
@@ -28,6 +28,8 @@ _FIELDS: Final = {
     "old_node": "node",
     "newer_offset": "new_offset",
     "old_offset": "offset",
+    "indexed_tp": "tp",
+    "isr_states": "isr",
 }
 """Groups that stand for a field in another wording of the same line."""
 _OUT_OF_SYNC: Final = re.compile(
@@ -125,24 +127,36 @@ def fact_of(line: bytes, rows: Rows) -> Fact | None:
 
 
 def _fact(row: Pattern, match: "re.Match[bytes]") -> Fact | None:
-    converters = _CONVERTERS[row.fact]
     fields: dict[str, object] = dict(row.constants)
-    groups = match.groupdict()
+    _convert(fields, row, match)
     if row.more is not None and (more := row.more.search(match.string, 0, match.start())):
-        groups |= more.groupdict()
-    if (states := groups.pop("isr_states", None)) is not None:
-        fields["isr"] = tuple(map(int, _BROKER_STATE.findall(states)))
-    if (topic := groups.pop("topic", None)) is not None:
-        groups["tp"] = b"%b-%b" % (topic, groups["partition"])
-    for group, value in groups.items():
-        if value is not None:
-            name = _FIELDS.get(group, group)
-            if name in converters:
-                fields[name] = converters[name](value)
+        _convert(fields, row, more)
     try:
         return row.fact(**fields)
     except TypeError:  # the line is not whole: a field that it must say is missing
         return None
+
+
+def _convert(fields: dict[str, object], row: Pattern, match: "re.Match[bytes]") -> None:
+    """Put what a match says into fields."""
+    for number, name, convert in _groups(row.fact, match.re):
+        value = match[number]
+        if value is not None:
+            fields[name] = convert(value)
+
+
+@cache
+def _groups(
+    fact: type[Fact], expression: "re.Pattern[bytes]"
+) -> tuple[tuple[int, str, Callable[[bytes], object]], ...]:
+    """Each group of an expression, the field that it is, and what makes its text a value."""
+    types = {field.name: field.type for field in msgspec.structs.fields(fact)}
+    groups = []
+    for group, number in expression.groupindex.items():
+        name = _FIELDS.get(group, group)
+        convert = _CONVERTERS.get(group) or _CONVERTERS.get(name) or _converter(types[name])
+        groups.append((number, name, convert))
+    return tuple(groups)
 
 
 def _tp(value: bytes) -> str:
@@ -166,11 +180,12 @@ def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace").strip()
 
 
-def _converters(fact: type[Fact]) -> dict[str, Callable[[bytes], object]]:
-    return {
-        field.name: _tp if field.name == "tp" else _converter(field.type)
-        for field in msgspec.structs.fields(fact)
-    }
+_CONVERTERS: Final[Mapping[str, Callable[[bytes], object]]] = {
+    "tp": _tp,
+    "indexed_tp": lambda value: _text(value.replace(b"', partitionIndex=", b"-")),
+    "isr_states": lambda value: tuple(map(int, _BROKER_STATE.findall(value))),
+}
+"""What the text of a group means, if the type of its field does not tell."""
 
 
 def _converter(declared: object) -> Callable[[bytes], object]:
@@ -206,4 +221,3 @@ _ROWS_BY_TEXT: Final[dict[bytes, list[int]]] = {
     for row in PATTERNS
 }
 """The places in the table of the rows with each text."""
-_CONVERTERS: Final = {row.fact: _converters(row.fact) for row in PATTERNS}

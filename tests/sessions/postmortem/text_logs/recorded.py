@@ -1,4 +1,4 @@
-"""Text logs of real clusters of eleven releases, which all went through the same faults.
+"""Text logs of real clusters of sixteen releases, which all went through the same faults.
 
 Three brokers, topics ``t`` (1:2:0, unclean election allowed) and ``u``; a follower froze for longer
 than its lag time; broker 1, leader of t-0, was cut off from ZooKeeper (or from the controllers) and
@@ -14,13 +14,15 @@ from sessions.postmortem.text_logs.entries import Entry
 from sessions.postmortem.text_logs.merging import find_text_logs
 
 RECORDINGS: Final = Path(__file__).parents[1] / "recordings" / "text_logs"
-WITH_ZOOKEEPER: Final = ("0.8.2.2", "0.10.2.2", "1.1.1", "2.4.1", "2.8.2", "3.5.2")
-NAMED: Final = ("4.2.0", "4.3.1", "4.4.0")
-"""Those whose processes say their release and configuration.
-
-Their controllers ran on, and fenced broker 0 before it had been behind for the lag time.
-"""
-KRAFT: Final = ("3.9.2", "4.1.2", *NAMED)
+WITH_ZOOKEEPER: Final = (
+    "0.8.2.2", "0.9.0.1", "0.10.2.2", "0.11.0.3", "1.1.1", "2.1.1", "2.4.1", "2.6.3", "2.8.2",
+    "3.5.2",
+)  # fmt: skip
+CONTROLLERS_RAN_ON: Final = ("4.2.0", "4.3.1", "4.4.0")
+"""Here no controller was killed; broker 0 was fenced before it had been behind for the lag time."""
+KRAFT: Final = ("3.9.2", "4.0.2", "4.1.2", *CONTROLLERS_RAN_ON)
+NAMED: Final = ("0.9.0.1", "0.11.0.3", "2.1.1", "2.6.3", "4.0.2", *CONTROLLERS_RAN_ON)
+"""Those whose recordings have the release and the configuration that processes print."""
 
 
 def entries(release: str) -> list[Entry]:

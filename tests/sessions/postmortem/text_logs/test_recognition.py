@@ -1,4 +1,4 @@
-"""The table of patterns on real logs of eleven releases that went through the same faults."""
+"""The table of patterns on real logs of sixteen releases that went through the same faults."""
 
 import gzip
 from collections import Counter
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from emulator.releases.versions import numbers_of
 from sessions.postmortem.text_logs import facts
 from sessions.postmortem.text_logs.entries import Entry
 from sessions.postmortem.text_logs.facts import KafkaVersion
@@ -14,6 +15,7 @@ from sessions.postmortem.text_logs.merging import find_text_logs
 from sessions.postmortem.text_logs.patterns import PATTERNS
 from sessions.postmortem.text_logs.recognition import fact_of, layout_of
 from tests.sessions.postmortem.text_logs.recorded import (
+    CONTROLLERS_RAN_ON,
     KRAFT,
     NAMED,
     RECORDINGS,
@@ -58,19 +60,27 @@ def test_each_release_says_what_happened_to_it(release: str) -> None:
     told = entries(release)
     kinds = {type(entry.fact) for entry in told}
     expected = EVERYWHERE | (KRAFT_ONLY if release in KRAFT else WITH_ZOOKEEPER_ONLY)
+    if release in CONTROLLERS_RAN_ON:
+        expected = expected - {facts.QuorumFetchTimedOut}
+    if release in WITH_ZOOKEEPER and numbers_of(release) >= (2, 6):
+        expected = expected | {facts.LeftIsr}
+    if release in {"2.1.1", *CONTROLLERS_RAN_ON}:
+        expected = expected | {facts.CommittedTruncated}
     if release in NAMED:
-        expected = expected - {facts.QuorumFetchTimedOut} | {facts.KafkaVersion, facts.Configured}
+        expected = expected | {facts.KafkaVersion, facts.Configured}
         versions = {entry.fact.version for entry in told if isinstance(entry.fact, KafkaVersion)}
         assert versions == {release}
     assert not {kind.__name__ for kind in expected - kinds}
     shrunk = [entry.fact for entry in told if isinstance(entry.fact, facts.IsrShrunk)]
     frozen = [fact for fact in shrunk if fact.tp == "t-0" and 0 not in fact.isr]
     assert frozen
-    if release not in {"0.8.2.2", "0.10.2.2", "1.1.1"}:  # KAFKA-8671
+    if numbers_of(release) >= (2, 4):  # KAFKA-8671
         (replica,) = (replica for replica in frozen[0].out_of_sync if replica.broker == 0)
         assert replica.end_offset == frozen[0].high_watermark
         # where the controller was first to miss broker 0, only the leader that was cut off shrank
-        assert frozen[0].end_offset == replica.end_offset + (2 if release in NAMED else 1)
+        assert frozen[0].end_offset == replica.end_offset + (
+            2 if release in CONTROLLERS_RAN_ON else 1
+        )
         assert (replica.last_caught_up_ms is not None) == (release in KRAFT)
 
 
@@ -80,7 +90,7 @@ def test_the_unclean_election_of_broker_0_can_be_seen(release: str) -> None:
     leaders = [entry.fact for entry in told if isinstance(entry.fact, facts.LeaderStarted)]
     epochs = [fact.epoch for fact in leaders if fact.tp == "t-0"]
     assert epochs
-    if release in {"0.8.2.2", "0.10.2.2"}:
+    if numbers_of(release) < (1, 0):
         unclean = [
             entry.fact for entry in told if isinstance(entry.fact, facts.UncleanLeaderElected)
         ]
@@ -176,6 +186,12 @@ LINES = [
         "Reset fetch offset for partition a.b-c-0 from 17 to current leader's latest offset 12 "
         "(kafka.server.ReplicaFetcherThread)",
         facts.OffsetOutOfRange(tp="a.b-c-0", offset=17, new_offset=12),
+    ),
+    (
+        "[2024-03-01 10:00:00,123] WARN [ReplicaFetcher replicaId=1, leaderId=0, fetcherId=0] "
+        "Truncating a.b-c-0 to offset 9 below high watermark 12 "
+        "(kafka.server.ReplicaFetcherThread)",
+        facts.CommittedTruncated(tp="a.b-c-0", offset=9, high_watermark=12),
     ),
     (
         "[2024-03-01 10:00:00,123] WARN Stopping serving logs in dir /data/1 "
