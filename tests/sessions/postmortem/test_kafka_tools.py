@@ -1,11 +1,11 @@
 """Metadata logs are read as Kafka's own tools and classes read them.
 
-``recordings/faults-RELEASE/`` has the metadata logs of a real cluster of 4 brokers and 3
-controllers through random faults: brokers and controllers were killed, stopped, frozen, and cut
-off; partitions were reassigned, leaders elected, topics created, changed and deleted. Beside them
-is what Kafka printed of them: ``dump.txt.gz`` by ``kafka-dump-log --cluster-metadata-decoder``
-(of 4.1.2 for 3.9.2, whose own tool leaves out what control records say), ``images.jsonl.gz`` by
-``tests/wire/Images.java`` with that release's classes.
+``recordings/faults-RELEASE/`` (``faults-RELEASE-SEED/``) has the metadata logs of a real cluster of
+4 brokers and 3 controllers through 20 random faults: brokers and controllers were killed, stopped,
+frozen, and cut off; partitions were reassigned, leaders elected, topics created, changed and
+deleted. Beside them is what Kafka printed of them: ``dump.txt.gz`` by ``kafka-dump-log
+--cluster-metadata-decoder`` (of 4.1.2 for 3.9.2, whose own tool leaves out what control records
+say), ``images.jsonl.gz`` by ``tests/wire/Images.java`` with that release's classes.
 """
 
 import gzip
@@ -36,8 +36,8 @@ def test_each_record_is_what_kafka_dump_log_prints(folder: Path) -> None:
 @parametrize
 def test_the_image_after_each_batch_is_kafkas_own(folder: Path) -> None:
     expected = [json.loads(line) for line in lines_of(folder / "images.jsonl.gz")]
-    assert len(expected) > 50
-    release = folder.name.removeprefix("faults-")
+    assert len(expected) > 40
+    release = folder.name.split("-")[1]
     assert list(changed(read_paths([str(folder)]), release)) == expected
 
 
