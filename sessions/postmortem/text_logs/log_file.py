@@ -83,6 +83,12 @@ class Progress(Struct):
     lines: int = 0
     entries: int = 0
 
+    def add(self, other: "Progress") -> None:
+        """Count what was read of another file."""
+        self.bytes += other.bytes
+        self.lines += other.lines
+        self.entries += other.entries
+
 
 def recognize(path: Path, name: str, zone: tzinfo = UTC) -> LogFile:
     """Look at the beginning of a file.

@@ -2,15 +2,23 @@
 
 The files that one node wrote one after the other (``server.log.1``, ``server.log``) are read one
 after the other, and only as far as needed: memory does not grow with the number or size of files.
+If they are large, another process reads half of them.
 What two files of a node say alike, as ``server.log`` and ``kafkaServer.out`` do, counts once, and
 so does what a node repeats many times a second.
 """
 
 import heapq
+import os
+import signal
+import sys
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from datetime import UTC, tzinfo
-from itertools import groupby
+from itertools import accumulate, groupby, islice
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
 
@@ -42,6 +50,11 @@ _NO_LOG: Final = (
 _SEGMENT_NAME: Final = 20
 """Kafka names its segments by an offset of so many digits."""
 TELL_EVERY_BYTES: Final = 256 << 20
+FORKED_BYTES_MIN: Final = 32 << 20
+"""Smaller logs are read before another process would have begun to help."""
+UNPACKED_TIMES: Final = 10
+"""About how many times larger a text log is than what gzip or zstd make of it."""
+SENT_AT_ONCE: Final = 500
 
 
 class TextLogs(Struct):
@@ -89,16 +102,54 @@ class TextLogs(Struct):
             if difference.is_significant:
                 yield difference.sentence
 
-    def entries(self, tell: Callable[[str], object] = lambda _: None) -> Iterator[Entry]:
+    def entries(
+        self, tell: Callable[[str], object] = lambda _: None
+    ) -> Generator[Entry, None, None]:
         """Yield what the logs say, in the order of time; each call reads them again."""
         self.progress, self.counts, self.repeated = Progress(), Counter(), 0
         self.clocks, self.notes = ClockDifferences(), []
-        streams = [self._stream(list(files), tell) for _, files in groupby(self.files, _stream_of)]
-        merged = heapq.merge(*streams, key=lambda entry: entry.time_us)
-        for entry in self._without_repetitions(merged):
-            self.clocks.add(entry)
-            self.counts[type(entry.fact).__name__] += 1
-            yield entry
+        streams = [list(files) for _, files in groupby(self.files, _stream_of)]
+        forked = _streams_of_fork(streams)
+        here = [self._stream(files, tell) for files in streams[forked:]]
+        with closing(self._from_fork(streams[:forked])) as there:
+            for entry in self._without_repetitions(_in_order([there, *here])):
+                self.clocks.add(entry)
+                self.counts[type(entry.fact).__name__] += 1
+                yield entry
+
+    def _from_fork(self, streams: Sequence[Sequence[LogFile]]) -> Generator[Entry, None, None]:
+        """Yield the entries of streams that a fork of this process reads meanwhile.
+
+        Its pipe holds little, so that it waits if it is ahead.
+        """
+        if not streams:
+            return
+        context = get_context("fork")
+        receiving, sending = context.Pipe(duplex=False)
+        process = context.Process(target=self._send, args=(streams, sending), daemon=True)
+        process.start()
+        sending.close()
+        try:
+            while entries := receiving.recv():
+                yield from entries
+            notes, progress = receiving.recv()
+        except EOFError:
+            notes, progress = ["a process that read text logs ended early"], Progress()
+        finally:
+            receiving.close()
+            process.kill()
+            process.join()
+        self.notes.extend(notes)
+        self.progress.add(progress)
+
+    def _send(self, streams: Sequence[Sequence[LogFile]], sending: Connection) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its fork
+        entries = _in_order([self._stream(files, lambda _: None) for files in streams])
+        with suppress(BrokenPipeError):  # the parent has ended
+            while some := list(islice(entries, SENT_AT_ONCE)):
+                sending.send(some)
+            sending.send([])
+            sending.send((self.notes, self.progress))
 
     def _stream(self, files: Sequence[LogFile], tell: Callable[[str], object]) -> Iterator[Entry]:
         for file in files:
@@ -112,9 +163,7 @@ class TextLogs(Struct):
                         tell(f"reading {file.name}: {progress.bytes >> 20:,} MiB ..")
             except SourceError as error:
                 self.notes.append(str(error))
-            self.progress.bytes += progress.bytes
-            self.progress.lines += progress.lines
-            self.progress.entries += progress.entries
+            self.progress.add(progress)
 
     def _without_repetitions(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         now: dict[tuple[int | None, object], str] = {}
@@ -159,6 +208,33 @@ def find_text_logs(
                     continue
     files.sort(key=lambda file: (*_stream_of(file), file.first_us))
     return TextLogs(tuple(files), zone)
+
+
+def _in_order(streams: Iterable[Iterable[Entry]]) -> Iterator[Entry]:
+    """Merge entries by their times; those of the same time in the order of the streams."""
+    return heapq.merge(*streams, key=lambda entry: entry.time_us)
+
+
+def _streams_of_fork(streams: Sequence[Sequence[LogFile]]) -> int:
+    """How many of the first streams another process reads: about half of what there is, if much.
+
+    None beside other threads, which a fork could catch holding a lock.
+    """
+    if sys.platform != "linux" or threading.active_count() > 1 or os.cpu_count() == 1:
+        return 0
+    sizes = [sum(map(_size_of, files)) for files in streams]
+    if sum(sizes) < FORKED_BYTES_MIN:
+        return 0
+    ends = list(accumulate(sizes))
+    return min(range(len(ends)), key=lambda place: abs(2 * ends[place] - ends[-1])) + 1
+
+
+def _size_of(file: LogFile) -> int:
+    times = UNPACKED_TIMES if file.path.suffix in {".gz", ".zst"} else 1
+    try:
+        return times * file.path.stat().st_size
+    except OSError:
+        return 0  # it is gone, which is said where it is read
 
 
 def _stream_of(file: LogFile) -> tuple[int, str, str]:

@@ -1,7 +1,9 @@
 """Files as people have them: rotated, in zones, collected, compressed, wrong, damaged, hostile."""
 
 import gzip
+import multiprocessing
 import random
+import threading
 import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from sessions.own_cluster.reading import SourceError
-from sessions.postmortem.text_logs import facts, log_file
+from sessions.postmortem.text_logs import facts, log_file, merging
 from sessions.postmortem.text_logs.blocks import LINE_BYTES_MAX
 from sessions.postmortem.text_logs.log_file import Progress, entries_of, recognize
 from sessions.postmortem.text_logs.merging import find_text_logs
@@ -208,6 +210,49 @@ def test_a_small_file_that_unpacks_to_endless_zeros_ends(
     assert len(logs.notes) == 1
     assert "it is no log" in logs.notes[0]
     assert logs.progress.bytes < 1 << 25
+
+
+def test_two_processes_read_what_one_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = RECORDINGS / "2.4.1"
+    logs = find_text_logs([folder])
+    alone = list(logs.entries())
+    figures = logs.progress, logs.counts, logs.repeated, logs.clock_differences
+    monkeypatch.setattr(merging, "FORKED_BYTES_MIN", 0)
+    monkeypatch.setattr(threading, "active_count", lambda: 1)  # other tests leave some behind
+    assert list(logs.entries()) == alone
+    assert (logs.progress, logs.counts, logs.repeated, logs.clock_differences) == figures
+
+
+def test_the_other_process_ends_with_whoever_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for node in (1, 2):
+        times = [f"2026-11-23 21:00:00,{number % 1000:03}" for number in range(5_000)]
+        written(tmp_path / f"node{node}" / "server.log", *times, node=node)
+    monkeypatch.setattr(merging, "FORKED_BYTES_MIN", 0)
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    reading = find_text_logs([tmp_path]).entries()
+    next(reading)
+    assert multiprocessing.active_children()  # it waits: the pipe holds less
+    reading.close()
+    assert not multiprocessing.active_children()
+
+
+def test_notes_of_the_other_process_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for node in (1, 2):
+        times = [f"2026-11-23 21:00:0{second},000" for second in range(9)]
+        written(tmp_path / f"node{node}" / "server.log.gz", *times, node=node)
+    logs = find_text_logs([tmp_path])
+    path = tmp_path / "node1" / "server.log.gz"
+    path.write_bytes(path.read_bytes()[:-20])
+    monkeypatch.setattr(merging, "FORKED_BYTES_MIN", 0)
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    assert {entry.node for entry in logs.entries()} >= {2}
+    assert len(logs.notes) == 1
+    assert "node1/server.log.gz" in logs.notes[0]
+    assert "damaged" in logs.notes[0]
 
 
 @pytest.mark.parametrize("filler", [b"x", b"\0", b"(", b"[Partition ", b"Shrinking ISR from 1,"])
