@@ -49,6 +49,7 @@ from emulator.releases.config import (
     Configuration,
     Settings,
     check_authorizer,
+    check_rebalance_protocols,
     is_kraft,
     profile_of,
     resolve,
@@ -645,6 +646,7 @@ class Restored:
         spec, image = self.spec, self.image
         static = with_effect(image.static_configs or {}, spec.version) | spec.config
         check_authorizer(spec.config, spec.version, in_kraft_mode=image.mode == "kraft")
+        check_rebalance_protocols(static, spec.version, in_kraft_mode=image.mode == "kraft")
         resolve(spec.version, static)
         ids = [broker.id for broker in image.brokers]
         kraft = None
@@ -703,6 +705,7 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         raise ConfigError(f"There are {len(spec.racks)} racks for {len(ids)} brokers.")
     kraft = _fresh_kraft(spec, profile, ids) if is_kraft(spec.version, spec.mode) else None
     check_authorizer(spec.config, spec.version, in_kraft_mode=kraft is not None)
+    check_rebalance_protocols(spec.config, spec.version, in_kraft_mode=kraft is not None)
     controllers = [] if kraft is None else list(kraft.controllers)
     if kraft is None and (spec.controllers > 1 or spec.features):
         raise ConfigError(

@@ -65,6 +65,8 @@ from emulator.protocol import (
     SyncGroupResponse,
 )
 
+CLASSIC_ONLY: Final = 0
+"""The value of group.coordinator.rebalance.protocols without the protocol ``consumer``."""
 RESOLVE_MIN_US: Final = 10_000_000
 """How long resolved regular expressions are kept at least, although topics changed."""
 RESOLVE_MAX_US: Final = 600_000_000
@@ -89,6 +91,13 @@ class ConsumerGroupManager(
         self.members = members
 
     @property
+    def is_enabled(self) -> bool:
+        """Whether brokers are configured with the protocol; a preview needs no feature besides."""
+        if self.context.config.group_rebalance_protocols == CLASSIC_ONLY:
+            return False
+        return self.context.profile.has("consumer_group_preview") or super().is_enabled
+
+    @property
     def rules(self) -> Rules:
         """The rules that the configuration gives now."""
         config, profile = self.context.config, self.context.profile
@@ -100,6 +109,7 @@ class ConsumerGroupManager(
             config.consumer_assignment_interval_us if waits else None,
             profile.has("preferred_assignor_bumps_epoch"),
             ASSIGNOR_ORDERS[config.consumer_assignors],
+            profile.has("consumer_group_preview"),
         )
 
     @property
@@ -111,7 +121,7 @@ class ConsumerGroupManager(
         return group.consumer
 
     def _validate(self, message: ConsumerGroupHeartbeatRequest) -> None:
-        requests.validate(message, self.rules.assignors)
+        requests.validate(message, self.rules)
 
     # ---- heartbeats
 

@@ -35,7 +35,15 @@ from emulator.releases.config_names import (
     Setting,
 )
 from emulator.releases.profiles import PROFILES, Profile
-from emulator.releases.versions import has_no_zookeeper, is_since, is_until, nearest, numbers_of
+from emulator.releases.variants import PREVIEWED_IN
+from emulator.releases.versions import (
+    has_no_zookeeper,
+    is_in_line,
+    is_since,
+    is_until,
+    nearest,
+    numbers_of,
+)
 
 MISSPELT: Final = {"replica.log.time.max.ms": "replica.lag.time.max.ms"}
 """Misspelt settings in the documents and Kafka's spelling: accepted, with a note."""
@@ -48,6 +56,7 @@ COARSER: Final = {
 """Names of the same value in coarser units, finest first: a finer one takes precedence."""
 AUTHORIZER: Final = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
 """Names that an authorizer takes, and that brokers do not describe."""
+REBALANCE_PROTOCOLS: Final = "group.coordinator.rebalance.protocols"
 AUTHORIZER_CLASS: Final = "authorizer.class.name"
 STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 ACL_AUTHORIZER: Final = "kafka.security.authorizer.AclAuthorizer"
@@ -133,7 +142,9 @@ class Configuration:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.profile = PROFILES[settings.version]
+        profile = PROFILES[settings.version]
+        previews = has_preview(settings.defaults, profile)
+        self.profile = profile.with_preview if previews else profile
         self.version = 0
 
     def changed(self) -> None:
@@ -339,6 +350,34 @@ def check_authorizer(config: Mapping[str, str], version: str, *, in_kraft_mode: 
         mode = "without ZooKeeper" if in_kraft_mode else "with ZooKeeper"
         choice = " or ".join(known) or "unknown"
         raise ConfigError(f"{AUTHORIZER_CLASS} of {version} {mode} is {choice}, not {name!r}.")
+
+
+def has_preview(config: Mapping[str, str], profile: Profile) -> bool:
+    """Whether brokers of a release are configured with the group coordinator that it previews."""
+    protocols = config.get(REBALANCE_PROTOCOLS, "").split(",")
+    return is_in_line(profile.numbers, f"{PREVIEWED_IN}.0") and "consumer" in protocols
+
+
+def check_rebalance_protocols(
+    config: Mapping[str, str], version: str, *, in_kraft_mode: bool
+) -> None:
+    """Check that brokers can serve the protocols of groups that they are configured with.
+
+    Raises:
+        ConfigError: they are a preview that is not emulated, or not there with ZooKeeper.
+    """
+    profile, text = profile_of(version), config.get(REBALANCE_PROTOCOLS, "")
+    if "consumer" not in text.split(",") or profile.has("consumer_group_protocol"):
+        return
+    if not has_preview(config, profile):
+        raise ConfigError(
+            f"{REBALANCE_PROTOCOLS} can be {text!r} from {PREVIEWED_IN} on: the preview of"
+            f" {version} has other rules, which are not emulated."
+        )
+    if not in_kraft_mode:
+        raise ConfigError(
+            f"{REBALANCE_PROTOCOLS} can be {text!r} without ZooKeeper only: give --mode kraft."
+        )
 
 
 def _other(name: str, profile: Profile) -> BrokerConfigKey | None:

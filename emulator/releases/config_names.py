@@ -280,6 +280,14 @@ class BrokerConfig(Struct, frozen=True):
         ),
         "how long an empty group waits for more members than its first (KIP-134)",
     ]
+    group_rebalance_protocols: Annotated[
+        int,
+        Setting(
+            "group.coordinator.rebalance.protocols",
+            words=("classic", "classic,consumer", "classic,consumer,streams"),
+        ),
+        "the protocols of groups that are served (KIP-848)",
+    ]
     consumer_session_timeout_us: Annotated[
         int,
         Setting("group.consumer.session.timeout.ms"),
@@ -654,8 +662,6 @@ SETTINGS: Final = tuple(
 """Every name with an effect here; topics have those with a ``topic_name``, too."""
 
 WITHOUT_EFFECT: Final = {
-    "group.coordinator.rebalance.protocols": "members are served by all protocols that are emulated"
-    " in the release: the consumer protocol from 4.0 on",
     "inter.broker.protocol.version": "brokers speak the newest protocol of their release, and"
     " --version gives another release",
     "log.flush.interval.messages": "nothing is flushed before a clean stop, as by Kafka's default",
@@ -672,8 +678,8 @@ WITHOUT_EFFECT: Final = {
 """Why some of Kafka's names have no effect here; whoever sets them is told."""
 
 PREVIEWS: Final = {
-    "group.coordinator.new.enable": "the consumer protocol (KIP-848) is emulated from 4.0 on, not"
-    " its preview of 3.7 to 3.9",
+    "group.coordinator.new.enable": "group.coordinator.rebalance.protocols=classic,consumer turns"
+    " the preview of 3.9 on",
     "group.share.enable": "share groups (KIP-932) are emulated from 4.1 on, not their early access"
     " of 4.0",
     "unstable.api.versions.enable": "requests that a release has not finished are not emulated",

@@ -3,10 +3,11 @@
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from emulator.releases.features import FEATURES, Feature
 from emulator.releases.features.kraft import KRAFT
-from emulator.releases.variants import COUNTERFACTUAL, VARIANTS
+from emulator.releases.variants import COUNTERFACTUAL, PREVIEW, VARIANTS
 from emulator.releases.versions import (
     DOCUMENTS,
     NAMES,
@@ -78,6 +79,11 @@ class Profile(Struct, frozen=True):
     def has(self, feature: str) -> bool:
         """Whether this release has the feature of that name in :data:`FEATURES`."""
         return self.features[feature]
+
+    @property
+    def with_preview(self) -> "Profile":
+        """This release with the group coordinator that it previews."""
+        return replace(self, features=self.features | PREVIEW)
 
     @staticmethod
     def first_with(feature: str) -> str:

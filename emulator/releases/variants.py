@@ -1,6 +1,8 @@
-"""What the documents tell of what could be otherwise: profiles that differ from ``documents``.
+"""Profiles that differ from those of releases.
 
-Each is selected like a release. They are no releases: no broker ever behaved like the second.
+Variants of ``documents`` are selected like a release: what the documents tell of what could be
+otherwise. They are no releases: no broker ever behaved like the second. A preview is selected by
+the configuration of a release.
 """
 
 from typing import Final
@@ -20,5 +22,19 @@ last epoch ends, and truncates there, not to its HW. ``documents-without-hw`` sh
 for, by its absence: consumers read up to the leader's LEO.
 """
 
-COUNTERFACTUAL: Final = ("consumers_read_to_log_end",)
-"""Features that no release has."""
+PREVIEWED_IN: Final = "3.9"
+"""The release whose preview of the protocol ``consumer`` is emulated (KIP-848)."""
+
+PREVIEW: Final = {
+    "consumer_group_preview": True,
+    "consumer_group_protocol": True,
+    "group_records_need_no_min_isr": True,
+    "new_groups_written": True,
+    "offsets_kept_for_transactions": True,
+    "transactional_offsets_need_epoch": False,
+}
+"""What differs in that release where its brokers are configured with the preview: classic groups,
+too, have the coordinator of 4.0."""
+
+COUNTERFACTUAL: Final = ("consumers_read_to_log_end", "consumer_group_preview")
+"""Features that no release has by itself."""

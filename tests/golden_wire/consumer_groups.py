@@ -7,8 +7,6 @@ from typing import Final
 from tests.golden_wire.conversation import Conversation, error
 from tests.golden_wire.group_members import UNSET, GroupMembers, Plain
 
-HEARTBEAT: Final = 1
-"""The version of ConsumerGroupHeartbeat in which members make their ids themselves (KIP-1082)."""
 SETTINGS: Final = {
     "group.consumer.min.session.timeout.ms": "1000",
     "group.consumer.session.timeout.ms": "8000",
@@ -50,8 +48,7 @@ class Members(GroupMembers):
     # ---- heartbeats
 
     def beat(
-        self, member: str, epoch: Plain = UNSET, owned: Plain = UNSET, *, version: int = HEARTBEAT,
-        **more: Plain,
+        self, member: str, epoch: Plain = UNSET, owned: Plain = UNSET, **more: Plain
     ) -> Plain:  # fmt: skip
         """Let a member send a heartbeat: error, epoch and, if it is told, its assignment.
 
@@ -66,6 +63,7 @@ class Members(GroupMembers):
             else None,
             **more,
         }
+        version = 0 if self.c.is_preview else 1  # from 1 on members make their ids (KIP-1082)
         found = self.c.ask(self.broker, "ConsumerGroupHeartbeat", body, version=version)
         if isinstance(found, str):
             return found
@@ -177,7 +175,8 @@ def _refusals(m: Members, say: Callable[[str, Plain], None]) -> None:
     """Heartbeats that are wrong in themselves."""
     join: dict[str, Plain] = {"rebalance_timeout_ms": 10_000, "subscribed_topic_names": ["t"]}
     say("no group", Members(m.c, "").beat("m1", 0, [], **join))
-    say("no member id", m.beat("", 0, [], **join))
+    if not m.c.is_preview:  # there the coordinator makes ids
+        say("no member id", m.beat("", 0, [], **join))
     say("negative epoch", m.beat("m1", -3, [], **join))
     say("no rebalance timeout", m.beat("m1", 0, [], subscribed_topic_names=["t"]))
     say("no owned partitions", m.beat("m1", 0, None, **join))
@@ -454,6 +453,29 @@ def revocations(c: Conversation) -> None:
     say("listed", m.listed())
 
 
+def returns(c: Conversation) -> None:
+    """Partitions that a member is to get again while it still has to revoke them."""
+    m = Members(c)
+    m.begin()
+    say = c.say
+    say("m1 joins", m.join("m1"))
+    say("m2 joins", m.join("m2"))
+    say("m1 has to revoke", m.beat("m1"))
+    say("m2 leaves", m.leave("m2"))
+    say("described", m.described())
+    m.say_beats("it has revoked", "m1", "m1", "m1")
+    say("described", m.described())
+    say("m2 joins", m.join("m2"))
+    say("m1 has to revoke", m.beat("m1"))
+    say("m2 leaves", m.leave("m2"))
+    kept = [f"t-{number}" for number in range(6)]
+    for _ in range(2):
+        say("m1 keeps all", m.beat("m1", owned=kept))
+    say("described", m.described())
+    m.say_beats("it has revoked", "m1", "m1")
+    say("described", m.described())
+
+
 def regexes(c: Conversation) -> None:
     """Subscriptions by regular expressions."""
     m = Members(c)
@@ -526,7 +548,8 @@ def records(c: Conversation) -> None:
     say("m1 leaves", m.leave("m1"))
     say("m2 beats", m.beat("m2"))
     say("m2 wants t and u", m.beat("m2", subscribed_topic_names=["u", "t"]))
-    say("s wants a regex", m.beat("s2", subscribed_topic_names=[], subscribed_topic_regex="t.*"))
+    regex = {} if c.is_preview else {"subscribed_topic_regex": "t.*"}
+    say("s wants a regex", m.beat("s2", subscribed_topic_names=[], **regex))
     say("s beats", m.beat("s2", instance_id="is"))
     say("s leaves", m.leave("s2", -1, instance_id="is"))
     say("m2 leaves", m.leave("m2"))
@@ -551,6 +574,7 @@ def topic_id(text: str) -> bytes:
 
 
 CONSUMER_GROUPS: Final = (
-    *(members, subscriptions, instances, positions, coordinators, revocations, regexes, records),
+    *(members, subscriptions, instances, positions, coordinators, revocations, returns),
+    *(regexes, records),
 )
 """The conversations."""

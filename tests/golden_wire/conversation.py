@@ -48,6 +48,7 @@ class Conversation:
     ) -> None:
         """Have a cluster of three brokers."""
         self.lab = WireLab.made(version=version, mode=mode, config=config, features=features)
+        self.is_preview = version.startswith("3.")
         self.said: list[list[Plain]] = []
         self.kept: dict[str, int] = {}
         self._producers: dict[int, str] = {}

@@ -24,10 +24,17 @@ COMMON: Final = {
     "transaction.state.log.replication.factor": "3",
     "transaction.state.log.min.isr": "1",
 }
+KRAFT: Final = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"}
 OF_MODE: Final = {
     "zk": {"zookeeper.session.timeout.ms": "4000"},
-    "kraft": {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"},
+    "kraft": KRAFT,
+    "preview": KRAFT
+    | {
+        "group.coordinator.rebalance.protocols": "classic,consumer",
+        "group.consumer.migration.policy": "bidirectional",
+    },
 }
+"""What a cluster is configured with in a mode; ``preview`` is KRaft with the preview of KIP-848."""
 CLEANUP: Final = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 COMPACTED: Final = "--config cleanup.policy=compact"
 STRANGER: Final = 4_000_000
@@ -549,6 +556,7 @@ def held(name: str, mode: str, version: str) -> list[list[Any]]:
     config = COMMON | OF_MODE[mode] | MORE.get(name, {})
     if CONVERSATIONS[name] in ACCESS_CONTROL:
         config["authorizer.class.name"] = access_control.AUTHORIZERS[mode]
+    mode = "kraft" if mode == "preview" else mode
     conversation = Conversation(config, version, mode, FEATURES.get(name, {}))
     CONVERSATIONS[name](conversation)
     return conversation.said

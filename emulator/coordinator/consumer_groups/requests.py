@@ -49,16 +49,27 @@ from emulator.coordinator.modern_groups.requests import (
     known_member,
     may_compute,
 )
-from emulator.coordinator.modern_groups.specification import GroupSpec, MemberSpec, Partitions
+from emulator.coordinator.modern_groups.specification import (
+    AssignorError,
+    GroupSpec,
+    MemberSpec,
+    Partitions,
+)
 from emulator.protocol.consumer_groups import ConsumerGroupHeartbeatRequest
 
 Outcome = modern.Outcome[Record, Member]
 
-ASSIGNORS: Final[dict[str, Callable[[GroupSpec], dict[str, Partitions]]]] = {
+Assignors = Mapping[str, Callable[[GroupSpec], dict[str, Partitions]]]
+ASSIGNORS: Final[Assignors] = {
     "uniform": uniform_assignor.assign,
     "range": range_assignor.assign,
 }
 """The assignors by name, the default first."""
+PREVIEWED_ASSIGNORS: Final[Assignors] = {
+    "uniform": uniform_assignor.assign_as_previewed,
+    "range": range_assignor.assign,
+}
+"""The assignors of 3.9."""
 BOTH: Final = ("uniform", "range")
 ASSIGNOR_ORDERS: Final = (BOTH, ("range", "uniform"), ("uniform",), ("range",), BOTH)
 """The values of group.consumer.assignors, the last one by classes."""
@@ -73,7 +84,9 @@ class Rules(NamedTuple):
     of its own (4.1, KIP-1101). ``drops_unsubscribed``: a member gives up topics as soon as it does
     not subscribe to them (4.2, KAFKA-19431). ``interval_us`` is the time between two target
     assignments of a group, None before 4.3 (KIP-1263). ``bumps_for_assignor``: the group's epoch is
-    bumped if its members prefer another assignor (4.4).
+    bumped if its members prefer another assignor (4.4). ``previewed`` are the rules of 3.9: other
+    assignors, members that join with names of topics, and partitions that a member has revoked but
+    gets again only with its next heartbeat.
     """
 
     max_size: int
@@ -82,9 +95,10 @@ class Rules(NamedTuple):
     interval_us: int | None = None
     bumps_for_assignor: bool = False
     assignors: tuple[str, ...] = tuple(ASSIGNORS)
+    previewed: bool = False
 
 
-def validate(request: ConsumerGroupHeartbeatRequest, assignors: tuple[str, ...]) -> None:
+def validate(request: ConsumerGroupHeartbeatRequest, rules: Rules) -> None:
     """Check a heartbeat by itself.
 
     Raises:
@@ -103,11 +117,13 @@ def validate(request: ConsumerGroupHeartbeatRequest, assignors: tuple[str, ...])
         _require(request.owned == {}, "TopicPartitions must be empty when (re-)joining.")
         subscribes = request.topics is not None or request.regex is not None
         needed = "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null"
+        if rules.previewed:
+            _require(bool(request.topics), "SubscribedTopicNames must be set in first request.")
         _require(subscribes, f"{needed} when (re-)joining.")
     if request.member_epoch == AWAY:
         _require(request.instance_id is not None, "InstanceId can't be null.")
-    if request.assignor is not None and request.assignor not in assignors:
-        known = ", ".join(assignors)
+    if request.assignor is not None and request.assignor not in rules.assignors:
+        known = ", ".join(rules.assignors)
         raise Refused(
             "UNSUPPORTED_ASSIGNOR",
             f"ServerAssignor {request.assignor} is not supported. Supported assignors: {known}.",
@@ -227,15 +243,21 @@ def advance(  # noqa: PLR0917 - what a request is about
     target = group.target.get(static.id if static is not None else new.id, {})
     target_epoch = group.assignment_epoch
     if step.epoch > target_epoch and may_compute(group, rules.interval_us, now_us):
-        computed = _target(group, step.members, step.subscribed, static, rules)
+        try:
+            computed = _target(group, step.members, step.subscribed, static, rules)
+        except AssignorError as error:
+            text = f"Failed to compute a new target assignment for epoch {step.epoch}: {error}"
+            raise Refused("UNKNOWN_SERVER_ERROR", text) from None
         records += _target_records(group, rules, step.members, computed, step.epoch, now_us)
         target, target_epoch = computed.get(new.id, {}), step.epoch
     member = new
     gives_up = step.changes and rules.drops_unsubscribed
     if gives_up or not new.is_reconciled_to(target_epoch):
         owners = group.partition_epochs()
+        if not rules.previewed:
+            owners = _without(owners, new.revoking)
         if static is not None and static.id != new.id:
-            owners = _without(owners, static)
+            owners = _without(owners, static.assigned, static.revoking)
         left = _unsubscribed(group, new, target, topics) if rules.drops_unsubscribed else set()
         member = reconcile(new, target, target_epoch, owners, owned, left, gives_up=gives_up)
     if member != new:
@@ -252,12 +274,17 @@ def _unsubscribed(
     return {*member.assigned, *target} - subscribed
 
 
-def _without(owners: dict[tuple[str, int], int], member: Member) -> dict[tuple[str, int], int]:
-    """Owners without a member that is replaced: its partitions pass to its successor."""
+def _without(
+    owners: dict[tuple[str, int], int], *passing: Partitions
+) -> dict[tuple[str, int], int]:
+    """Owners without those of partitions that a member may have at once.
+
+    It has revoked them itself, or takes the place of the member that has them.
+    """
     gone = {
         (topic, number)
-        for owned in (member.assigned, member.revoking)
-        for topic, numbers in owned.items()
+        for partitions in passing
+        for topic, numbers in partitions.items()
         for number in numbers
     }
     return {key: epoch for key, epoch in owners.items() if key not in gone}
@@ -466,7 +493,8 @@ def _target(
         len(subscriptions) <= 1 and len(mixed) <= 1,
         group.taken(),
     )
-    return ASSIGNORS[assignor](spec)
+    assignors = PREVIEWED_ASSIGNORS if rules.previewed else ASSIGNORS
+    return assignors[assignor](spec)
 
 
 def _target_records(

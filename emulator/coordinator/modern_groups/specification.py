@@ -7,6 +7,10 @@ Partitions = dict[str, list[int]]
 """Sorted partition numbers by topic id."""
 
 
+class AssignorError(Exception):
+    """An assignor cannot assign (``PartitionAssignorException``)."""
+
+
 class MemberSpec(NamedTuple):
     """A member: its instance id (empty if it is dynamic), its topics, and its present target.
 

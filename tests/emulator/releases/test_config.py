@@ -7,6 +7,7 @@ import pytest
 
 from emulator.releases.config import (
     ConfigError,
+    check_rebalance_protocols,
     check_topic_config,
     check_without_effect,
     consumer_defaults,
@@ -105,13 +106,35 @@ def test_a_value_is_parsed_in_its_own_unit() -> None:
         ("log.retention.hours", "long", "an integer, not 'long'"),
         ("log.cleaner.enable", "yes", "true or false, not 'yes'"),
         ("acks", "all", "give it to produce"),
-        ("group.coordinator.new.enable", "true", "is emulated from 4.0 on, not its preview"),
+        ("group.coordinator.new.enable", "true", "protocols=classic,consumer turns the preview"),
         ("replica.lag.max.messages", "10", "0.8.2 was the last version"),
     ],
 )
 def test_what_is_wrong_is_said_with_what_would_be_right(name: str, value: str, words: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(words)):
         resolve("3.9", {name: value})
+
+
+@pytest.mark.parametrize(
+    ("version", "in_kraft_mode", "words"),
+    [
+        ("3.8", True, "from 3.9 on: the preview of 3.8 has other rules"),
+        ("3.9", False, "give --mode kraft"),
+        ("3.9", True, ""),
+        ("4.0", True, ""),
+    ],
+)
+def test_the_preview_of_the_consumer_protocol_is_that_of_3_9(
+    version: str, in_kraft_mode: bool, words: str
+) -> None:
+    config = {"group.coordinator.rebalance.protocols": "classic,consumer"}
+    assert resolve(version, config).group_rebalance_protocols == 1
+    if not words:
+        check_rebalance_protocols(config, version, in_kraft_mode=in_kraft_mode)
+        return
+    with pytest.raises(ConfigError, match=words):
+        check_rebalance_protocols(config, version, in_kraft_mode=in_kraft_mode)
+    check_rebalance_protocols({}, version, in_kraft_mode=in_kraft_mode)
 
 
 def test_a_removed_name_still_holds_in_its_own_releases() -> None:

@@ -6,7 +6,7 @@ Members whose subscriptions differ are balanced topic by topic. Source: ``Unifor
 """
 
 from emulator.common.java_collections import numbers_in_order, topics_in_order
-from emulator.coordinator.consumer_groups.assignors import heterogeneous
+from emulator.coordinator.consumer_groups.assignors import heterogeneous, sticky
 from emulator.coordinator.modern_groups.specification import GroupSpec, Partitions
 
 
@@ -14,14 +14,24 @@ def assign(group: GroupSpec) -> dict[str, Partitions]:
     """Return the partitions of each member."""
     if not group.members:
         return {}
-    return _homogeneous(group) if group.is_homogeneous else heterogeneous.assign(group)
+    if group.is_homogeneous:
+        return _homogeneous(group, extra_stays=True)
+    return heterogeneous.assign(group)
 
 
-def _homogeneous(group: GroupSpec) -> dict[str, Partitions]:
+def assign_as_previewed(group: GroupSpec) -> dict[str, Partitions]:
+    """Return the partitions of each member, as the assignor of 3.9 does."""
+    if not group.members:
+        return {}
+    return _homogeneous(group, extra_stays=False) if group.is_homogeneous else sticky.assign(group)
+
+
+def _homogeneous(group: GroupSpec, *, extra_stays: bool) -> dict[str, Partitions]:
     """Keep what each member has up to its quota, and give the rest to those with less.
 
-    As many members as needed have one partition more than the others: first those that had it, as
-    long as enough members follow that could have it instead.
+    As many members as needed have one partition more than the others: the first ones or, if the
+    ``extra_stays``, first those that had it, as long as enough members follow that could have it
+    instead.
     """
     topics = topics_in_order(next(iter(group.members.values())).topics, copied=True)
     if not topics:
@@ -48,7 +58,7 @@ def _homogeneous(group: GroupSpec) -> dict[str, Partitions]:
                 kept[topic] = kept_numbers
             free += [(topic, number) for number in numbers[left:]]
             left -= min(left, len(numbers))
-        if left and has_extra and len(group.members) - at > extra:
+        if extra_stays and left and has_extra and len(group.members) - at > extra:
             left, has_extra = left - 1, False
         extra -= has_extra
         room[name] = left
