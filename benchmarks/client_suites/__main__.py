@@ -202,7 +202,7 @@ def results_of(suite: Suite, version: str, folder: Path, source: Path, tests: st
 def print_results(suite: Suite, version: str, results: Results, seconds: float) -> bool:
     """Print the figures of a suite and its failures; return whether all of them are accepted."""
     failed = sorted(name for name, outcome in results.items() if outcome == "failed")
-    reasons = {name: reason_of(suite, name) for name in failed}
+    reasons = {name: reason_of(suite, name, version) for name in failed}
     accepted = {name: reason for name, reason in reasons.items() if reason}
     counts = [
         sum(outcome == kind for outcome in results.values()) for kind in ("passed", "skipped")
@@ -214,9 +214,14 @@ def print_results(suite: Suite, version: str, results: Results, seconds: float) 
     return bool(results) and len(accepted) == len(failed)
 
 
-def reason_of(suite: Suite, name: str) -> str:
-    """Return why a failure is accepted; empty: it is not."""
-    return next((why for test, why in suite.accepted.items() if fnmatchcase(name, test)), "")
+def reason_of(suite: Suite, name: str, version: str) -> str:
+    """Return why a failure on a release is accepted; empty: it is not."""
+    reasons = (
+        accepted.reason
+        for accepted in suite.accepted
+        if accepted.holds_in(version) and fnmatchcase(name, accepted.tests)
+    )
+    return next(reasons, "")
 
 
 def main() -> None:
