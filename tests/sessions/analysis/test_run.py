@@ -74,7 +74,7 @@ def contents(out: Path) -> dict[str, list[str]]:
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_files_without_new_sessions_are_not_opened(dataset: Path, tmp_path: Path) -> None:
-    jobs = ("failover", "durability")  # both have a result across sessions
+    jobs = ("failover",)  # it has a result across sessions
     analyze(dataset, tmp_path / "out", jobs=jobs)
     old = [path for path in dataset.rglob("*.parquet") if path.parent.name != "sessions"]
     exported(committed_story().events, dataset, "s3")
@@ -114,7 +114,7 @@ def test_a_note_that_cannot_be_written_is_one_sentence(dataset: Path, tmp_path: 
 def test_sessions_that_came_since_are_added_also_after_compaction(
     dataset: Path, tmp_path: Path
 ) -> None:
-    jobs = ("availability",)
+    jobs = ("isr",)
     assert analyze(dataset, tmp_path / "out", jobs=jobs).added is None
     exported(committed_story().events, dataset, "s3")
     compact(Dataset(dataset))
@@ -126,7 +126,7 @@ def test_sessions_that_came_since_are_added_also_after_compaction(
     remove(Dataset(dataset), ["s1"])
     assert analyze(dataset, tmp_path / "out").added is None
     assert analyze(dataset, tmp_path / "out").added == 0
-    left = pq.read_table(tmp_path / "out" / "availability")["session"].to_pylist()
+    left = pq.read_table(tmp_path / "out" / "isr_churn")["session"].to_pylist()
     assert sorted(left) == ["2024", "s3"]
 
 
