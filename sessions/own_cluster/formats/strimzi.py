@@ -1,7 +1,8 @@
-"""Strimzi's resources in YAML: ``Kafka``, ``KafkaNodePool``, ``KafkaTopic``, also in a list.
+"""Strimzi's resources in YAML: ``Kafka``, ``KafkaNodePool``, ``KafkaTopic`` and ``KafkaUser``.
 
-They say what is intended: the release, the brokers, their configuration and the topics, with the
-number of partitions and replicas but not where they are. Source: Strimzi's ``v1beta2`` and ``v1``.
+They say what is intended: the release, the brokers, their configuration, the users, and the topics
+with the number of partitions and replicas but not where they are. Source: Strimzi's ``v1beta2`` and
+``v1``.
 """
 
 import re
@@ -19,6 +20,7 @@ from emulator.cluster_image.image import (
 from emulator.common.limits import BROKERS_MAX, PARTITIONS_MAX
 from emulator.metadata_log.metadata_version import LEVELS, METADATA_VERSION, level_of
 from sessions.own_cluster.content import Content
+from sessions.own_cluster.formats.strimzi_users import Users, authorizer, mapping_in
 from sessions.own_cluster.reading import Authority, FormatError, Reading
 from sessions.text import clean, plural
 
@@ -87,23 +89,27 @@ class _Collected:
         self.pools: list[tuple[list[int], int, list[str]]] = []
         self.replicas = 0
         self.topics: dict[str, Topic] = {}
+        self.authorization: dict[str, Any] = {}
+        self.users = Users()
         self.notes: list[str] = []
 
     def take(self, resource: dict[str, Any]) -> None:
-        spec = _mapping(resource, "spec")
+        spec = mapping_in(resource, "spec")
         match resource.get("kind"):
             case "Kafka":
-                self._kafka(_mapping(spec, "kafka"))
+                self._kafka(mapping_in(spec, "kafka"))
                 if "zookeeper" in spec:
                     self.mode = "zk"
             case "KafkaNodePool":
-                ids = _mapping(resource, "status").get("nodeIds") or []
+                ids = mapping_in(resource, "status").get("nodeIds") or []
                 roles = [str(role) for role in spec.get("roles") or [_BROKER]]
                 self.pools.append(
                     ([_count(node) for node in ids], _count(spec.get("replicas", 0)), roles)
                 )
             case "KafkaTopic":
                 self._topic(resource, spec)
+            case "KafkaUser":
+                self.users.take(str(mapping_in(resource, "metadata").get("name") or ""), spec)
 
     def _kafka(self, kafka: dict[str, Any]) -> None:
         version = kafka.get("version")
@@ -111,13 +117,14 @@ class _Collected:
         level = kafka.get("metadataVersion")
         self.level = None if level is None else str(level)
         self.mode = "kraft"
-        self.configs = _texts(_mapping(kafka, "config"))
+        self.configs = _texts(mapping_in(kafka, "config"))
         self.replicas = _count(kafka.get("replicas", 0))
+        self.authorization = mapping_in(kafka, "authorization")
         if "rack" in kafka:
             self.notes.append(_RACKS)
 
     def _topic(self, resource: dict[str, Any], spec: dict[str, Any]) -> None:
-        metadata = _mapping(resource, "metadata")
+        metadata = mapping_in(resource, "metadata")
         name = str(spec.get("topicName") or metadata.get("name") or "")
         if not name:
             raise FormatError("has a KafkaTopic without a name")
@@ -127,7 +134,7 @@ class _Collected:
         factor = spec.get("replicas")
         self.topics[name] = Topic(
             name,
-            configs=_texts(_mapping(spec, "config")),
+            configs=_texts(mapping_in(spec, "config")),
             replication_factor=None if factor is None else _count(factor),
             partitions=tuple(Partition(number) for number in range(count)),
         )
@@ -136,6 +143,8 @@ class _Collected:
         brokers, controllers = self._nodes()
         level = self.level
         features = None
+        settings = authorizer(self.authorization, with_zookeeper=self.mode == "zk")
+        configs = self.configs | settings
         if level is not None:
             name = level if level in LEVELS else _newest(level)
             features = {METADATA_VERSION: level_of(name)} if name else None
@@ -143,7 +152,10 @@ class _Collected:
             release=self.release,
             mode="zk" if self.mode == "zk" else "kraft" if self.mode else None,
             features=features,
-            static_configs=self.configs or None,
+            static_configs=configs or None,
+            acls=tuple(self.users.acls),
+            users=tuple(self.users.users.values()),
+            quotas=tuple(self.users.quotas.values()),
             quorum=Quorum(controllers=tuple(map(Controller, controllers))) if controllers else None,
             brokers=tuple(map(Broker, brokers)),
             topics=tuple(self.topics.values()),
@@ -171,13 +183,6 @@ class _Collected:
             pools_text = plural(unnamed, "node")
             self.notes.append(f"{pools_text} numbered from 0: the pools have no status.nodeIds")
         return sorted(brokers), sorted(controllers)
-
-
-def _mapping(value: dict[str, Any], name: str) -> dict[str, Any]:
-    mapping = value.get(name) or {}
-    if not isinstance(mapping, dict):
-        raise FormatError(f"has a field {name!r} that is no mapping")
-    return mapping
 
 
 def _texts(values: dict[str, Any]) -> dict[str, str]:

@@ -7,15 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from emulator.cluster_image.acls import in_words
 from emulator.cluster_image.document import ordered
 from emulator.cluster_image.image import (
     Broker,
+    ClientQuota,
     ClusterImage,
     CommittedOffset,
     Controller,
     Partition,
     Quorum,
     ReplicaLog,
+    ScramUser,
     Topic,
 )
 from sessions.own_cluster.content import Content
@@ -392,6 +395,85 @@ def test_strimzis_resources_tell_what_is_intended() -> None:
         "its brokers have racks, but the resources do not say which",
         "3 nodes numbered from 0: the pools have no status.nodeIds",
     )
+
+
+STRIMZI_USERS = """\
+apiVersion: kafka.strimzi.io/v1
+kind: Kafka
+metadata: {name: prod}
+spec:
+  kafka:
+    version: 4.1.0
+    replicas: 1
+    authorization: {type: simple, superUsers: [CN=admin, root]}
+---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaUser
+metadata: {name: alice}
+spec:
+  authentication: {type: scram-sha-512}
+  quotas: {producerByteRate: 1048576, requestPercentage: 55, controllerMutationRate: 0.5}
+  authorization:
+    type: simple
+    acls:
+    - resource: {type: topic, name: orders, patternType: prefix}
+      operations: [Read, DescribeConfigs]
+    - resource: {type: transactionalId, name: t}
+      operation: Write
+      host: 10.0.0.1
+      type: deny
+---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaUser
+metadata: {name: bob}
+spec:
+  authentication: {type: tls}
+  quotas: {consumerByteRate: 7}
+  authorization:
+    type: simple
+    acls: [{resource: {type: cluster}, operations: [IdempotentWrite]}]
+"""
+
+
+def test_strimzis_users_have_credentials_quotas_and_access_control_entries() -> None:
+    image = image_of(STRIMZI_USERS)
+    assert image.static_configs == {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:CN=admin;User:root",
+    }
+    assert image.users == (ScramUser("alice", {"SCRAM-SHA-512": 4096}),)
+    assert image.quotas == (
+        ClientQuota(
+            "alice",
+            values={
+                "producer_byte_rate": 1048576,
+                "request_percentage": 55,
+                "controller_mutation_rate": 0.5,
+            },
+        ),
+        ClientQuota("CN=bob", values={"consumer_byte_rate": 7}),
+    )
+    assert [in_words(entry) for entry in image.acls] == [
+        "ALLOW User:alice READ TOPIC orders PREFIXED *",
+        "ALLOW User:alice DESCRIBE_CONFIGS TOPIC orders PREFIXED *",
+        "DENY User:alice WRITE TRANSACTIONAL_ID t LITERAL 10.0.0.1",
+        "ALLOW User:CN=bob IDEMPOTENT_WRITE CLUSTER kafka-cluster LITERAL *",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("Write", "Wrte", r"no operation 'WRTE'; the nearest is 'WRITE'"),
+        ("prefix", "regex", "the pattern 'regex'"),
+        ("{consumerByteRate: 7}", "7", "a field 'quotas' that is no mapping"),
+        ("[IdempotentWrite]", "Read", "a field 'operations' that is no list"),
+        ("{name: bob}", "{}", "a KafkaUser without a name"),
+    ],
+)
+def test_a_bad_field_of_a_user_is_one_sentence(right: str, wrong: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        reading_of(STRIMZI_USERS.replace(right, wrong, 1))
 
 
 def test_cruise_controls_state_and_loads_are_read() -> None:

@@ -20,7 +20,7 @@ import zstandard
 
 from commands.exits import ExitCode
 from emulator.wire.records.checksum import crc32c
-from tests.sessions.own_cluster.test_tools import STRIMZI
+from tests.sessions.own_cluster.test_tools import STRIMZI, STRIMZI_USERS
 from tests.sessions.postmortem.logs import Log, cluster, fence, snapshot
 from tests.support.fuzzing import Attack, FuzzError
 from tests.support.fuzzing.sessions import call
@@ -170,7 +170,7 @@ def _tools(case: Path) -> Callable[[Path], None]:
         for path in [*sorted(case.glob("*.*")), OWN / "groups" / "4.0.2.txt"]:
             if path.name != "state.json":
                 shutil.copy(path, folder)
-        (folder / "strimzi.yaml").write_text(STRIMZI)
+        (folder / "strimzi.yaml").write_text(f"{STRIMZI}---\n{STRIMZI_USERS}")
 
     return lay_out
 
