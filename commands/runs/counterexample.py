@@ -92,7 +92,7 @@ class _Staging:
         self._early = _produced_late(path, states, self.parts)
         for number, action in enumerate(path):
             before, after = states[number], states[number + 1]
-            lines.append(f"# {number + 1}. {action.name} {action.told}")
+            lines.append(f"# {number + 1}. {action.name} {action.details_text}")
             lines += self._early_produces(number)
             lines += self._step(action, before, after)
         return [*lines, *self._ending(states[-1])]

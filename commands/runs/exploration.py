@@ -153,7 +153,7 @@ def path_lines(violation: Violation) -> list[str]:
     """Return a violation's path, one line per step."""
     lines = []
     for number, action in enumerate(violation.path, 1):
-        lines.append(f"  {number:2}. {action.name:22} {action.told}")
+        lines.append(f"  {number:2}. {action.name:22} {action.details_text}")
     return lines
 
 

@@ -158,11 +158,11 @@ class Audit:
         kernel.subscribe(self._led, [events.PartitionStateChanged])
         kernel.subscribe(self._suspect, [events.LogTruncated, events.LogDeleted])
         kernel.subscribe(self._deleted, [events.LogStartOffsetChanged])
-        kernel.subscribe(self._gone, [events.PartitionStateRemoved])
+        kernel.subscribe(self._forget, [events.PartitionStateRemoved])
         kernel.subscribe(self._assigned, [events.ReplicasAssigned])
         kernel.subscribe(self._topic_gone, [events.TopicDeleted])
 
-    def _of(self, tp: str) -> PartitionAudit:
+    def _audit_of(self, tp: str) -> PartitionAudit:
         partition = self.state.partitions.get(tp)
         if partition is None:
             partition = self.state.partitions[tp] = PartitionAudit()
@@ -190,7 +190,7 @@ class Audit:
 
     def _acknowledged(self, event: events.ProduceAcknowledged) -> None:
         self.state.acked += event.count
-        partition = self._of(event.tp)
+        partition = self._audit_of(event.tp)
         if partition.acked is NONE_ACKED:
             partition.acked = AckedList()
         partition.acked.append(Acked(event.first_record, event.count, event.base_offset))
@@ -205,7 +205,7 @@ class Audit:
         self.state.deferred.setdefault(tp, seq)
 
     def _consumed(self, event: events.RecordsConsumed) -> None:
-        partition = self._of(event.tp)
+        partition = self._audit_of(event.tp)
         offset = event.offset
         if partition.consumed is NONE_ACKED:
             partition.consumed = AckedList()
@@ -222,7 +222,7 @@ class Audit:
         return batch is not None and batch.first_record + offset - batch.base_offset == record
 
     def _retried(self, event: events.ProduceRetried) -> None:
-        self._of(event.tp).retried[event.first_record] = None
+        self._audit_of(event.tp).retried[event.first_record] = None
 
     def _led(self, event: events.PartitionStateChanged) -> None:
         partition = self.state.partitions.get(event.tp)
@@ -245,7 +245,7 @@ class Audit:
 
     def _deleted(self, event: events.LogStartOffsetChanged) -> None:
         """Records deleted from the start of the leader's log do not count as lost."""
-        partition = self._of(event.tp)
+        partition = self._audit_of(event.tp)
         log = self.log_of(event.tp, event.broker)
         if event.broker != partition.leader or log is None:
             return
@@ -254,7 +254,7 @@ class Audit:
                 break
             partition.deleted = max(partition.deleted, batch.first_record + batch.count)
 
-    def _gone(self, event: events.PartitionStateRemoved) -> None:
+    def _forget(self, event: events.PartitionStateRemoved) -> None:
         self.state.partitions.pop(event.tp, None)
         self.state.dirty.pop(event.tp, None)
         self.state.deferred.pop(event.tp, None)
@@ -274,7 +274,7 @@ class Audit:
     def _appended(self, event: events.RecordsAppended) -> None:
         if event.first_record == NO_RECORDS:
             return
-        partition = self._of(event.tp)
+        partition = self._audit_of(event.tp)
         by_leader = event.broker == partition.leader
         differs = self._differs(event, partition)
         if (by_leader and event.first_record in partition.retried) or differs:
@@ -516,21 +516,26 @@ def _compared(logs: list[Log], begin: int) -> tuple[bool, Found]:
     """
     alike, differing = True, dict[int, int]()
     since = [(log, _since(log, begin)) for log in logs]
-    for (one, left), (other, right) in combinations(since, 2):
-        start, end = max(begin, one.start, other.start), min(one.end, other.end)
-        if one.start == other.start and (start >= end or _same(left, right, end)):
+    for (first, first_batches), (second, second_batches) in combinations(since, 2):
+        start, end = max(begin, first.start, second.start), min(first.end, second.end)
+        if first.start == second.start and (
+            start >= end or _same(first_batches, second_batches, end)
+        ):
             continue
         alike = False
-        mine, its = _by_offset(left, start, end), _by_offset(right, start, end)
-        for offset in sorted(mine.keys() | its.keys()):
-            if mine.get(offset) != its.get(offset):
-                differing[offset] = mine.get(offset, -1)
+        first_records, second_records = (
+            _by_offset(first_batches, start, end),
+            _by_offset(second_batches, start, end),
+        )
+        for offset in sorted(first_records.keys() | second_records.keys()):
+            if first_records.get(offset) != second_records.get(offset):
+                differing[offset] = first_records.get(offset, -1)
     return alike, sorted(differing.items())
 
 
-def _same(one: Iterable[RecordBatch], other: Iterable[RecordBatch], end: int) -> bool:
+def _same(first: Iterable[RecordBatch], second: Iterable[RecordBatch], end: int) -> bool:
     """Whether two logs with the same start are equal, batch by batch, below ``end``."""
-    for a, b in zip_longest(one, other):
+    for a, b in zip_longest(first, second):
         if a is b:
             continue
         if (a is None or a.base_offset >= end) and (b is None or b.base_offset >= end):

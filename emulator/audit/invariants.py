@@ -112,7 +112,7 @@ class Invariants:
         kernel.subscribe(self._removed, [events.PartitionStateRemoved])
         kernel.subscribe(self._led_quorum, [events.QuorumRoleChanged])
 
-    def _of(self, tp: str) -> Watched:
+    def _watched(self, tp: str) -> Watched:
         partition = self.state.partitions.get(tp)
         if partition is None:
             partition = self.state.partitions[tp] = Watched()
@@ -146,7 +146,7 @@ class Invariants:
 
     def _high_watermark(self, event: events.HighWatermarkChanged) -> None:
         self._check_in_log(event.tp, event.broker, event.high_watermark, event.seq)
-        watched = self._of(event.tp)
+        watched = self._watched(event.tp)
         if watched.led_by == event.broker and event.occasion in ("append", "fetch", "isr"):
             if event.high_watermark < event.previous:
                 self._broken(
@@ -165,7 +165,7 @@ class Invariants:
             self._broken("HighWatermarkInLog", tp, detail, seq)
 
     def _state_changed(self, event: events.PartitionStateChanged) -> None:
-        watched = self._of(event.tp)
+        watched = self._watched(event.tp)
         if event.leader >= 0 and event.leader not in event.isr:
             detail = f"leader {event.leader}, ISR {event.isr}"
             self._broken("LeaderInIsr", event.tp, detail, event.seq)
@@ -200,14 +200,14 @@ class Invariants:
             self._broken("CommittedInIsr", event.tp, detail, event.seq)
 
     def _torn(self, event: events.LogTruncated | events.LogDeleted) -> None:
-        self._of(event.tp).torn[event.broker] = None
+        self._watched(event.tp).torn[event.broker] = None
 
     def _truncated(self, event: events.LogTruncated) -> None:
         if event.reason == POWER_LOSS:
             self._torn(event)
             return
         self.state.cut.append((event.tp, event.broker, event.seq))
-        watched = self._of(event.tp)
+        watched = self._watched(event.tp)
         if event.log_end_offset >= watched.committed:
             return
         detail = f"broker {event.broker} truncates to {event.log_end_offset}"
@@ -220,7 +220,7 @@ class Invariants:
     def _role(self, event: events.ReplicaRoleChanged) -> None:
         if event.role != "leader":
             return
-        watched = self._of(event.tp)
+        watched = self._watched(event.tp)
         if watched.led_epoch == event.leader_epoch and watched.led_by not in (event.broker, NOBODY):
             detail = f"brokers {watched.led_by} and {event.broker} in epoch {event.leader_epoch}"
             self._broken("OneLeaderPerEpoch", event.tp, detail, event.seq)
@@ -230,7 +230,7 @@ class Invariants:
                 self._check_committed(watched, event.tp, event.broker, event.seq)
 
     def _elected(self, event: events.LeaderElected) -> None:
-        watched = self._of(event.tp)
+        watched = self._watched(event.tp)
         if event.strategy == "Unclean":
             watched.committed = min(watched.committed, self.end_of(event.tp, event.leader))
             # what an older leader goes on to commit is discarded with the rest

@@ -104,13 +104,13 @@ class ProducerIdBlock(Struct, array_like=True):
 
     def claim(self) -> int:
         """Return the next id; -1 if there is none."""
-        given = self.next
-        self.next = given + 1 if 0 <= given < self.last else -1
+        producer_id = self.next
+        self.next = producer_id + 1 if 0 <= producer_id < self.last else -1
         if self.next < 0 <= self.following:
             start, self.following = self.following, -1
             self.add(start)
-        return given
+        return producer_id
 
-    def is_low(self, given: int) -> bool:
-        """Whether ``given`` is the id at which the following block is asked for."""
-        return given >= 0 and self.last - given == PREFETCH_LEFT
+    def is_low(self, producer_id: int) -> bool:
+        """Whether ``producer_id`` is the id at which the following block is asked for."""
+        return producer_id >= 0 and self.last - producer_id == PREFETCH_LEFT

@@ -70,9 +70,9 @@ def in_words(entry: AclEntry) -> str:
     return " ".join((*words, entry.resource, entry.pattern, entry.host))
 
 
-def _number(names: dict[int, str], word: str, what: str) -> int:
+def _number(names: dict[int, str], word: str, field: str) -> int:
     for number, name in names.items():
         if name == word:
             return number
     hint = nearest_hint(word, names.values())
-    raise ValueError(f"an access control entry has no {what} {word!r}{hint}")
+    raise ValueError(f"an access control entry has no {field} {word!r}{hint}")

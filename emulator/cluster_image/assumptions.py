@@ -173,9 +173,9 @@ def _elr_is_off(image: ClusterImage) -> bool:
 
 
 def _release(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
-    release, why = release_of(image)
-    if why:
-        assumed.append(Assumption("release", (), why))
+    release, reason = release_of(image)
+    if reason:
+        assumed.append(Assumption("release", (), reason))
     mode = mode_of(image)
     if mode is None:
         mode = "zk"
@@ -225,7 +225,7 @@ def known_brokers(image: ClusterImage) -> list[int]:
 
 def _brokers(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
     working, assigned, has_isrs = _at_work(image)
-    given = {broker.id: broker for broker in image.brokers}
+    described = {broker.id: broker for broker in image.brokers}
     known_epochs = [broker.epoch for broker in image.brokers if broker.epoch is not None]
     epoch = max(known_epochs, default=0)
     brokers: list[Broker] = []
@@ -233,7 +233,7 @@ def _brokers(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
     up: list[str] = []
     down: list[str] = []
     for number in known_brokers(image):
-        broker = given.get(number) or Broker(number)
+        broker = described.get(number) or Broker(number)
         if broker.rack is None:
             without_rack.append(str(number))
         is_up = broker.up
@@ -259,18 +259,18 @@ def _brokers(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
         )
     if without_rack:
         assumed.append(
-            Assumption(_of("racks", "broker", without_rack), tuple(without_rack), "none")
+            Assumption(_named_of("racks", "broker", without_rack), tuple(without_rack), "none")
         )
     if up and down:
         they = "it is" if len(up) == 1 else "they are"
         value = f"up, because {they} in sync or without replicas"
-        assumed.append(Assumption(_of("state", "broker", up), tuple(up), value))
+        assumed.append(Assumption(_named_of("state", "broker", up), tuple(up), value))
     elif up:
-        assumed.append(Assumption(_of("state", "broker", up), tuple(up), "up"))
+        assumed.append(Assumption(_named_of("state", "broker", up), tuple(up), "up"))
     if down:
         they = "it is" if len(down) == 1 else "they are"
         value = f"down, because {they} in no ISR"
-        assumed.append(Assumption(_of("state", "broker", down), tuple(down), value))
+        assumed.append(Assumption(_named_of("state", "broker", down), tuple(down), value))
     return replace(image, brokers=tuple(brokers))
 
 
@@ -332,10 +332,10 @@ def _topics(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
         if topic.configs is None:
             unknown.setdefault("configs", []).append(topic.name)
         partitions = []
-        for given in topic.partitions:
-            end = committed.get((topic.name, given.partition), 0)
-            _note(topic, given, unknown)
-            partition = _placed(topic, given, [broker.id for broker in image.brokers], unknown)
+        for described in topic.partitions:
+            end = committed.get((topic.name, described.partition), 0)
+            _note(topic, described, unknown)
+            partition = _placed(topic, described, [broker.id for broker in image.brokers], unknown)
             partitions.append(_completed(partition, up, end, image.mode))
         topics.append(
             replace(
@@ -350,7 +350,7 @@ def _topics(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
         names = unknown.get(name)
         if names:
             noun = "topic" if name == "configs" else "partition"
-            assumed.append(Assumption(_of(text, noun, names), tuple(names), value))
+            assumed.append(Assumption(_named_of(text, noun, names), tuple(names), value))
     return replace(image, topics=tuple(topics))
 
 
@@ -399,7 +399,7 @@ def spread(partition: int, replication_factor: int, brokers: list[int]) -> Broke
         (first + 1 + (shift + index) % max(1, count - 1)) % count
         for index in range(replication_factor - 1)
     )
-    return tuple(brokers[place] for place in (first, *others))
+    return tuple(brokers[position] for position in (first, *others))
 
 
 def _completed(partition: Partition, up: set[int], committed: int, mode: Mode | None) -> Partition:
@@ -492,6 +492,6 @@ def _quorum(image: ClusterImage, assumed: list[Assumption]) -> Quorum:
     return Quorum(leader, 1 if quorum.epoch is None else quorum.epoch, offset, completed)
 
 
-def _of(what: str, noun: str, names: Iterable[str]) -> str:
+def _named_of(subject: str, noun: str, names: Iterable[str]) -> str:
     """``racks of brokers``, or ``racks of broker`` if there is one."""
-    return f"{what} of {noun if len(list(names)) == 1 else noun + 's'}"
+    return f"{subject} of {noun if len(list(names)) == 1 else noun + 's'}"

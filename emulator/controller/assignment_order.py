@@ -26,9 +26,9 @@ class AssignmentOrder(Struct):
         """Start with the topics that a new controller reads, each with its partitions' numbers."""
         self.inserted, self.changes = read_order(topics), []
 
-    def change_topics(self, new: Mapping[str, Iterable[int]], gone: Collection[str]) -> None:
+    def change_topics(self, new: Mapping[str, Iterable[int]], deleted: Collection[str]) -> None:
         """Copy the map without some topics, then add those that were read."""
-        self.changes.append((list(gone), read_order(new)))
+        self.changes.append((list(deleted), read_order(new)))
 
     def add_partitions(self, topic: str, numbers: Iterable[int], new: Collection[str]) -> None:
         """Add the new ones of a topic's partitions (``PartitionModificationsListener``)."""
@@ -49,7 +49,7 @@ class AssignmentOrder(Struct):
         return map_order(filtered) if is_copied else filtered
 
     def _apply(self) -> None:
-        for gone, new in self.changes:
-            kept = [tp for tp in map_order(self.inserted) if split(tp)[0] not in gone]
-            self.inserted = kept + map_order(new)
+        for deleted, new in self.changes:
+            remaining = [tp for tp in map_order(self.inserted) if split(tp)[0] not in deleted]
+            self.inserted = remaining + map_order(new)
         self.changes = []

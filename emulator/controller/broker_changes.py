@@ -63,13 +63,13 @@ class BrokerChanges:
         now, unreadable = self.context.registered()
         if unreadable:
             raise UnreadableError(f"{znodes.BROKER_IDS}/{unreadable[0]} is no broker.")
-        gone = [b for b in state.live if b not in now]
+        failed = [b for b in state.live if b not in now]
         new = [b for b in now if b not in state.live]
         bounced: list[int] = []
         if self.profile.has("broker_epochs"):
             bounced = [b for b, epoch in now.items() if state.live.get(b, epoch) != epoch]
-        if gone or new or bounced:
-            self.go_on(BrokerChange(now, gone, new, bounced, [*gone, *bounced]))
+        if failed or new or bounced:
+            self.go_on(BrokerChange(now, failed, new, bounced, [*failed, *bounced]))
 
     def go_on(self, change: BrokerChange) -> None:
         """Shut down the send threads of failed brokers, then apply the change.

@@ -483,11 +483,11 @@ class Controller:
         batch = Batch()
         for tp, item in message.partitions.items():
             before = state.infos.get(tp)
-            error, given, known = self._alter_one(tp, item)
+            error, requested_value, current_value = self._alter_one(tp, item)
             info = state.infos.get(tp)
             rows[tp] = (error, info if error == "NONE" else None)
             if error != "NONE":
-                self.broker.refuse(source, request, tp, error, given, known)
+                self.broker.refuse(source, request, tp, error, requested_value, current_value)
             elif info is not None and info is not before:
                 batch.metadata[tp] = info
         self.channels.send(batch)
@@ -611,10 +611,10 @@ class Controller:
         for tp in tps:
             errors[tp] = "UNKNOWN_SERVER_ERROR"
 
-            def one(tp: str = tp) -> None:
+            def apply(tp: str = tp) -> None:
                 errors[tp] = work(tp)
 
-            self._guarded(one)
+            self._guarded(apply)
             if self.controllership.state is None:
                 return "NOT_CONTROLLER", {}
         return "NONE", errors

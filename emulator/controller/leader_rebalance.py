@@ -92,22 +92,24 @@ class LeaderRebalance:
         leader does the same: none of the others is elected for.
         """
         data = self.zk.data(znodes.PREFERRED_ELECTION)
-        asked = znodes.partitions_in(data)
+        requested = znodes.partitions_in(data)
         is_there = self.zk.find(znodes.PREFERRED_ELECTION) is not None
-        is_read = asked is not None or not self.profile.has("unreadable_preferred_election_stays")
-        fails = not taken_over and self._has_never_been_led(asked or [])
+        is_read = requested is not None or not self.profile.has(
+            "unreadable_preferred_election_stays"
+        )
+        fails = not taken_over and self._has_never_been_led(requested or [])
         if is_there and is_read and not fails:
-            self.elect_preferred(tp for tp in asked or [] if not self.context.is_deleting(tp))
-            if taken_over or not self._stays(asked or []):
+            self.elect_preferred(tp for tp in requested or [] if not self.context.is_deleting(tp))
+            if taken_over or not self._stays(requested or []):
                 self._delete()
         self.zk.watch(znodes.PREFERRED_ELECTION)
 
-    def _has_never_been_led(self, asked: list[str]) -> bool:
+    def _has_never_been_led(self, requested: list[str]) -> bool:
         """Whether the present leader of a partition is looked up that has no state (2.2+)."""
         state = self.state
         return not self.profile.has("unknown_preferred_election_stays") and any(
             tp in state.assignments and tp not in state.infos and not self.context.is_deleting(tp)
-            for tp in asked
+            for tp in requested
         )
 
     def _delete(self) -> None:
@@ -116,11 +118,11 @@ class LeaderRebalance:
         except (errors.NoNodeError, errors.NotEmptyError):
             return
 
-    def _stays(self, asked: list[str]) -> bool:
+    def _stays(self, requested: list[str]) -> bool:
         """Whether cleaning up after an election ends in an exception, at an unknown partition."""
-        known = self.state.infos
+        infos = self.state.infos
         return self.profile.has("unknown_preferred_election_stays") and any(
-            tp not in known for tp in asked
+            tp not in infos for tp in requested
         )
 
     # ---- ElectLeaders requests

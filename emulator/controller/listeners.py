@@ -139,11 +139,11 @@ class Listeners:
             new += self._load(topic)
         self._identify(added)
         there = frozenset(names)
-        gone = [topic for topic in state.topics if topic not in there]
-        state.order.change_topics({topic: self._numbers(topic) for topic in added}, gone)
+        deleted = [topic for topic in state.topics if topic not in there]
+        state.order.change_topics({topic: self._numbers(topic) for topic in added}, deleted)
         if new:
             self.partitions.create(new)
-        for topic in gone:
+        for topic in deleted:
             self.deletion.forget(topic)
 
     def _partitions_changed(self, topic: str) -> None:
@@ -163,9 +163,11 @@ class Listeners:
         if assignment is None or not self.profile.has("added_partitions_of_deleted_topic_undone"):
             return
         if any(f"{topic}-{number}" not in self.state.assignments for number in assignment.replicas):
-            kept = self.zk.children(znodes.partitions_path(topic))
+            created = self.zk.children(znodes.partitions_path(topic))
             self.context.check_epoch()
-            self.zk.set_data(znodes.topic_path(topic), znodes.shrunk_topic_json(assignment, kept))
+            self.zk.set_data(
+                znodes.topic_path(topic), znodes.shrunk_topic_json(assignment, created)
+            )
 
     # ---- configurations
 

@@ -51,7 +51,7 @@ class PartitionStateMachine:
 
     # ---- states
 
-    def of(self, tp: str) -> str:
+    def state_of(self, tp: str) -> str:
         return self.state.partitions.get(tp, NON_EXISTENT)
 
     def move(self, tp: str, target: str) -> bool:
@@ -94,7 +94,7 @@ class PartitionStateMachine:
         assigned = state.assignments[tp]
         choice = elections.initial(assigned, state.live)
         if choice is None or len(choice.isr) < len(assigned):
-            self._held(tp, "New", choice, [], list(state.live))
+            self._emit_election(tp, "New", choice, [], list(state.live))
         if choice is None:
             self.context.failed(tp, "New", "no assigned replica is alive")
             return
@@ -159,7 +159,7 @@ class PartitionStateMachine:
                 )
         strategy = "Unclean" if choice and choice.leader not in info.isr else "Offline"
         order = info.isr if isr_order and strategy == "Offline" else assigned
-        self._held(tp, strategy, choice, info.isr, live, order)
+        self._emit_election(tp, strategy, choice, info.isr, live, order)
         if choice is None:
             self.context.failed(tp, "Offline", reason)
             return False
@@ -206,7 +206,7 @@ class PartitionStateMachine:
         False if no replica can lead; the caller emits the reason.
         """
         isr = self.state.infos[tp].isr
-        self._held(tp, strategy, choice, isr, self.context.live_brokers(), candidates)
+        self._emit_election(tp, strategy, choice, isr, self.context.live_brokers(), candidates)
         if choice is None:
             return False
         self._lead(tp, choice, strategy, batch)
@@ -236,7 +236,7 @@ class PartitionStateMachine:
             strategy,
         )
 
-    def _held(
+    def _emit_election(
         self,
         tp: str,
         strategy: str,

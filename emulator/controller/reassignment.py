@@ -79,25 +79,25 @@ class Reassignment:
         Return the partitions whose reassignment has started.
         """
         self.zk.watch(znodes.REASSIGN_PARTITIONS)
-        asked = dict(self._asked())
+        requested = dict(self._asked())
         state = self.state
         if self._is_listed:
-            begun = [tp for tp, target in asked.items() if self._begun(tp, target)]
-            failed = [tp for tp in asked if tp not in begun]
+            started = [tp for tp, target in requested.items() if self._start(tp, target)]
+            failed = [tp for tp in requested if tp not in started]
             if failed:
                 self._drop(failed)
-            return begun
+            return started
         if not self.profile.has("reassignments_remembered"):
-            asked = {tp: to for tp, to in asked.items() if tp not in state.reassigning}
-            for tp in [tp for tp in asked if self.context.is_deleting(tp)]:
+            requested = {tp: to for tp, to in requested.items() if tp not in state.reassigning}
+            for tp in [tp for tp in requested if self.context.is_deleting(tp)]:
                 self._drop([tp])
-                del asked[tp]
+                del requested[tp]
         elif self.zk.find(znodes.REASSIGN_PARTITIONS) is None:
             return []
-        for tp, target in asked.items():
+        for tp, target in requested.items():
             state.reassigning[tp] = Move(state.assignments.get(tp, []), target)
-        self._trigger(list(asked))
-        return list(asked)
+        self._trigger(list(requested))
+        return list(requested)
 
     def look_again(self) -> None:
         """Start new reassignments and finish complete ones, after a loss of ZooKeeper."""
@@ -133,9 +133,9 @@ class Reassignment:
             self.zk.watch(znodes.REASSIGN_PARTITIONS)
             self._trigger(under_way)
             return
-        begun = self.look()
+        started = self.look()
         for tp in under_way:
-            if tp not in begun and tp in self.state.reassigning:
+            if tp not in started and tp in self.state.reassigning:
                 self._go_on(tp)
 
     def resume(self, brokers: list[int]) -> None:
@@ -161,7 +161,7 @@ class Reassignment:
         """
         return znodes.moves_in(self.zk.data(znodes.REASSIGN_PARTITIONS)) or []
 
-    def _begun(self, tp: str, target: list[int]) -> bool:
+    def _start(self, tp: str, target: list[int]) -> bool:
         """Start a reassignment, unless the partition is unknown or being deleted (2.4+)."""
         current = self.state.assignments.get(tp)
         if current is None or not target or self.context.is_deleting(tp):
@@ -280,7 +280,7 @@ class Reassignment:
         """Update the cached replica list: added replicas become new, removed ones keep state."""
         before = self.state.assignments[tp]
         for broker in replicas:
-            if self.replicas.of(tp, broker) == REPLICA_NON_EXISTENT:
+            if self.replicas.state_of(tp, broker) == REPLICA_NON_EXISTENT:
                 self.replicas.move(tp, broker, REPLICA_NEW)
         self.replicas.keep(tp, [b for b in before if b not in replicas])
         self.state.assignments[tp] = replicas
@@ -371,16 +371,16 @@ class Reassignment:
         remembered = self.profile.has("reassignments_remembered")
         of_any = target is None or not self._is_listed
         there = [(tp, move.target) for tp, move in state.reassigning.items()]
-        left = [
+        remaining = [
             (tp, replicas)
             for tp, replicas in (there if remembered else self._asked())
             if tp not in tps or not (of_any or replicas == target)
         ]
-        self._write(left)
+        self._write(remaining)
         if target is not None or not self._is_listed:
             for tp in tps:
                 state.reassigning.pop(tp, None)
-        if not left:
+        if not remaining:
             self.look()
 
     def _write(self, moves: list[tuple[str, list[int]]]) -> None:

@@ -66,16 +66,16 @@ class ReplicaStateMachine:
         """The controller's cache."""
         return self.context.state
 
-    def of(self, tp: str, broker: int) -> str:
-        kept = self.state.replicas.get(f"{tp}@{broker}")
-        if kept is not None:
-            return kept
+    def state_of(self, tp: str, broker: int) -> str:
+        state = self.state.replicas.get(f"{tp}@{broker}")
+        if state is not None:
+            return state
         assigned = broker in self.state.assignments.get(tp, ())
         return REPLICA_ONLINE if assigned else REPLICA_NON_EXISTENT
 
     def move(self, tp: str, broker: int, target: str) -> bool:
         """Move a replica to the state ``target``; False if the transition is invalid."""
-        current, key = self.of(tp, broker), f"{tp}@{broker}"
+        current, key = self.state_of(tp, broker), f"{tp}@{broker}"
         if not self._may_follow(target, current):
             detail = f"{key} is {current} and cannot become {target}"
             self.context.step("replicaStateMachine", 1, "illegalTransition", detail)
@@ -101,7 +101,7 @@ class ReplicaStateMachine:
     def keep(self, tp: str, brokers: list[int]) -> None:
         """Keep the states of replicas that are no longer assigned until they are dropped."""
         for broker in brokers:
-            self.state.replicas[f"{tp}@{broker}"] = self.of(tp, broker)
+            self.state.replicas[f"{tp}@{broker}"] = self.state_of(tp, broker)
 
     def drop(self, tp: str, broker: int) -> None:
         """Delete an offline replica after a reassignment, whatever the request's outcome."""
@@ -129,9 +129,9 @@ class ReplicaStateMachine:
         if broker not in info.isr:
             batch.lead(live, tp, info)
             return
-        left = [b for b in info.isr if b != broker]
+        isr = [b for b in info.isr if b != broker]
         leader = -1 if info.leader == broker else info.leader
-        info = self.context.write(tp, leader, left if left or self._may_empty(tp) else info.isr)
+        info = self.context.write(tp, leader, isr if isr or self._may_empty(tp) else info.isr)
         if leader < 0:
             self.lost_leader(tp)
         batch.lead(live, tp, info)

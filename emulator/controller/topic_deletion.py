@@ -110,7 +110,7 @@ class TopicDeletion:
 
     def _states(self, partitions: list[str]) -> dict[tuple[str, int], str]:
         """The state of each replica, in the order in which they go offline."""
-        return {replica: self.replicas.of(*replica) for replica in self._in_order(partitions)}
+        return {replica: self.replicas.state_of(*replica) for replica in self._in_order(partitions)}
 
     @property
     def _is_enabled(self) -> bool:

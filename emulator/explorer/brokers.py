@@ -130,14 +130,14 @@ class BrokerActions(ABC):
         self.bounds = bounds
         self.parts = Parts(bounds.replicas)
         self.rules = Rules.of(PROFILES[bounds.version])
-        self.of = {
+        self.rules_of = {
             broker: ReplicaRules(broker, self.rules, self.parts.brokers, bounds.min_insync_replicas)
             for broker in self.parts.brokers
         }
 
     def restarted(self, broker: int, replica: Replica) -> Replica:
         """A replica after a new process has loaded its log."""
-        return self.of[broker].do(replica, Restart(replica.high_watermark), ()).replica
+        return self.rules_of[broker].do(replica, Restart(replica.high_watermark), ()).replica
 
     # ---- specific to each mode
 
@@ -174,7 +174,7 @@ class BrokerActions(ABC):
         """
 
     @abstractmethod
-    def propose(self, taken: "Taken", isr: tuple[int, ...]) -> Outcomes:
+    def propose(self, applied: "Applied", isr: tuple[int, ...]) -> Outcomes:
         """A leader proposes a new ISR."""
 
     @abstractmethod
@@ -182,7 +182,7 @@ class BrokerActions(ABC):
         """The controller handles an AlterPartition request."""
 
     @abstractmethod
-    def gone(
+    def broker_stopped(
         self,
         action: Action,
         broker: int,
@@ -227,7 +227,7 @@ class BrokerActions(ABC):
         *around, record = values
         if record == self.bounds.records:
             return
-        rules, live = self.of[broker], self.alive(*around)
+        rules, live = self.rules_of[broker], self.alive(*around)
         state = rules.thaw(replica)
         if produce_error(state, self.bounds.acks, self.rules, rules.moment(live)) != NONE:
             return
@@ -247,8 +247,8 @@ class BrokerActions(ABC):
         members = [member for member in replica.isr if member != broker]
         reads = tuple(self.parts.replica(member) for member in members)
         for silent in members:
-            given = (broker, replica, self.alive(*around), used, silent)
-            yield Rule(reads, self._expired, given)
+            subject = (broker, replica, self.alive(*around), used, silent)
+            yield Rule(reads, self._expired, subject)
 
     def _expired(
         self,
@@ -270,7 +270,7 @@ class BrokerActions(ABC):
             (follower, _caught_up(fields, 0 if follower in fetched else NEVER_US))
             for follower, fields in replica.remotes
         )
-        stepped = self.of[broker].do(replica._replace(remotes=remotes), ExpireIsr({}), live)
+        stepped = self.rules_of[broker].do(replica._replace(remotes=remotes), ExpireIsr({}), live)
         if stepped.proposal is not None:
             action = Action("ShrinkIsr", (("leader", broker), ("follower", silent)))
             others = ((self.parts.isr_changes, used, used + 1),)
@@ -287,7 +287,7 @@ class BrokerActions(ABC):
             return
         details = (("broker", follower), ("leader", leader))
         at = self.parts.replica(follower)
-        state = self.of[leader].thaw(led)
+        state = self.rules_of[leader].thaw(led)
         current = replica.leader_epoch if self.rules.fencing else UNDEFINED
         if replica.phase == TRUNCATING:
             error = epoch_error(state, current, self.rules)
@@ -318,7 +318,7 @@ class BrokerActions(ABC):
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs:
             last = replica.epochs[-1][0]
-        state = self.of[leader].thaw(led)
+        state = self.rules_of[leader].thaw(led)
         fetched = fetch_records(state, follower, offset, current, last, self.rules)
         action = Action("Fetch", (("broker", follower), ("leader", leader), ("offset", offset)))
         at = self.parts.replica(follower)
@@ -328,7 +328,7 @@ class BrokerActions(ABC):
                 after = replica._replace(response=response, response_start=starts)
                 yield step(action, ((at, replica, after),))
             return
-        stepped = self.of[leader].do(led, CountFetch(follower, offset), live)
+        stepped = self.rules_of[leader].do(led, CountFetch(follower, offset), live)
         # Up to 0.8.1 a fetch is counted before the log is read.
         leading = stepped.replica if self.rules.tells_raised_high_watermark else led
         records = led.log[offset:]
@@ -341,16 +341,16 @@ class BrokerActions(ABC):
 
     def take_response(self, follower: int, replica: Replica, *around: Any) -> Outcomes:
         """A follower receives a response, or a disconnect if the leader process has ended."""
-        rules, live, processes = self.of[follower], self.alive(*around), around[0]
+        rules, live, processes = self.rules_of[follower], self.alive(*around), around[0]
         source: Process = processes[replica.leader - 1]
         name, happened, command = "ConnectionLost", DISCONNECTED, NOTHING
         if source.is_up and source.starts == replica.response_start:
             name, happened, command = self._arrived(replica)
-        taken = replica._replace(response=None, response_start=0)
+        after = replica._replace(response=None, response_start=0)
         details: tuple[tuple[str, object], ...] = (("broker", follower), ("leader", replica.leader))
         if command is not None:
-            stepped = rules.do(taken, command, live)
-            taken = stepped.replica
+            stepped = rules.do(after, command, live)
+            after = stepped.replica
             if HALT in stepped.effects:
                 yield from self.ends("Halt", follower, processes, replica)
                 return
@@ -358,8 +358,8 @@ class BrokerActions(ABC):
                 happened = ASKED_AGAIN
             details += tuple(told_of(stepped))
         if happened:
-            taken = taken._replace(phase=NEXT[taken.phase, happened])
-        yield step(Action(name, details), ((self.parts.replica(follower), replica, taken),))
+            after = after._replace(phase=NEXT[after.phase, happened])
+        yield step(Action(name, details), ((self.parts.replica(follower), replica, after),))
 
     def _arrived(self, replica: Replica) -> tuple[str, str, Command | None]:
         """The action name of a response, the fetcher event and the command for the replica."""
@@ -398,29 +398,29 @@ class BrokerActions(ABC):
     ) -> Outcomes:
         """Submit a proposed ISR if there is one; otherwise complete the command."""
         after, acknowledged = stepped.replica, stepped.acknowledged
-        taken = Taken(action, broker, before, after, acknowledged, stepped.then, others, live)
+        applied = Applied(action, broker, before, after, acknowledged, stepped.then, others, live)
         if stepped.proposal is None:
-            yield from self.finish(taken)
+            yield from self.finish(applied)
         else:
-            yield from self.propose(taken, tuple(stepped.proposal.isr))
+            yield from self.propose(applied, tuple(stepped.proposal.isr))
 
-    def goes_on(self, taken: "Taken", command: Command) -> "Taken":
-        stepped = self.of[taken.broker].do(taken.after, command, taken.live)
-        acknowledged = taken.acknowledged + stepped.acknowledged
-        return taken._replace(after=stepped.replica, acknowledged=acknowledged)
+    def apply_next(self, applied: "Applied", command: Command) -> "Applied":
+        stepped = self.rules_of[applied.broker].do(applied.after, command, applied.live)
+        acknowledged = applied.acknowledged + stepped.acknowledged
+        return applied._replace(after=stepped.replica, acknowledged=acknowledged)
 
-    def finish(self, taken: "Taken") -> Outcomes:
-        for command in taken.then:
-            taken = self.goes_on(taken, command)
-        others = tuple(_unparked(change, taken.after.high_watermark) for change in taken.others)
-        changes = ((self.parts.replica(taken.broker), taken.before, taken.after), *others)
-        if all(was == now for _part, was, now in changes):
+    def finish(self, applied: "Applied") -> Outcomes:
+        for command in applied.then:
+            applied = self.apply_next(applied, command)
+        others = tuple(_unparked(change, applied.after.high_watermark) for change in applied.others)
+        changes = ((self.parts.replica(applied.broker), applied.before, applied.after), *others)
+        if all(before == now for _part, before, now in changes):
             return
-        if taken.acknowledged:
-            given = (taken.action, changes, taken.acknowledged)
-            yield Rule((self.parts.acknowledged,), self._acknowledge, given)
+        if applied.acknowledged:
+            outcome = (applied.action, changes, applied.acknowledged)
+            yield Rule((self.parts.acknowledged,), self._acknowledge, outcome)
         else:
-            yield step(taken.action, changes)
+            yield step(applied.action, changes)
 
     def _acknowledge(
         self,
@@ -441,7 +441,7 @@ class BrokerActions(ABC):
         command: Command = IsrRefused(response.error)
         if response.error == NONE:
             command = IsrStored(list(response.isr), response.zk_version, response.leader_epoch)
-        stepped = self.of[broker].do(replica._replace(alter_response=None), command, live)
+        stepped = self.rules_of[broker].do(replica._replace(alter_response=None), command, live)
         action = Action("AlterPartitionResponse", (("leader", broker),))
         yield from self.settle(action, broker, replica, stepped, (), live)
 
@@ -449,23 +449,23 @@ class BrokerActions(ABC):
 
     def crash(self, processes: Processes) -> Outcomes:
         """A process crashes; on a power loss its unflushed records are lost as well."""
-        lost = sum(process.power_losses for process in processes)
+        power_losses = sum(process.power_losses for process in processes)
         ended = sum(
             process.starts - process.is_up - process.halted - process.stops for process in processes
         )
         for broker in running(processes):
-            given = (broker, processes)
+            target = (broker, processes)
             reads = (self.parts.replica(broker),)
-            if ended - lost < self.bounds.crashes:
-                yield Rule(reads, self.ends, ("Crash", *given))
-            if lost < self.bounds.power_losses:
-                yield Rule(reads, self.ends, ("PowerLoss", *given))
+            if ended - power_losses < self.bounds.crashes:
+                yield Rule(reads, self.ends, ("Crash", *target))
+            if power_losses < self.bounds.power_losses:
+                yield Rule(reads, self.ends, ("PowerLoss", *target))
 
     def ends(self, name: str, broker: int, processes: Processes, replica: Replica) -> Outcomes:
         """A process ends, by a crash or in an orderly way; the HW on disk is the latest one."""
-        ended = self.of[broker].do(replica, End(), ()).replica
+        ended = self.rules_of[broker].do(replica, End(), ()).replica
         if name == "PowerLoss":
-            ended = self.of[broker].do(ended, LoseTail(0, "power loss"), ()).replica
+            ended = self.rules_of[broker].do(ended, LoseTail(0, "power loss"), ()).replica
             ended = ended._replace(high_watermark=0)
         ended = ended._replace(
             leader=-1,
@@ -489,8 +489,8 @@ class BrokerActions(ABC):
             (self.parts.replica(broker), replica, ended),
             (self.parts.processes, processes, after),
         )
-        given = (Action(name, (("broker", broker),)), broker, changes, running(after))
-        yield Rule((self.parts.decided, self.parts.channel(broker)), self.gone, given)
+        arguments = (Action(name, (("broker", broker),)), broker, changes, running(after))
+        yield Rule((self.parts.decided, self.parts.channel(broker)), self.broker_stopped, arguments)
 
     def start(self, processes: Processes) -> Outcomes:
         """A crashed process restarts and learns which replicas it hosts."""
@@ -500,7 +500,7 @@ class BrokerActions(ABC):
                 yield Rule(reads, self.started, (broker, processes))
 
 
-class Taken(NamedTuple):
+class Applied(NamedTuple):
     """A command applied to a replica, before its follow-up commands are executed.
 
     ``acknowledged`` lists the records it acknowledged, ``then`` the follow-up commands, and

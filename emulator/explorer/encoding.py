@@ -39,9 +39,9 @@ class Encoding:
         codes = self._codes[part]
         code = codes.get(value)
         if code is None:
-            number, places = len(codes), self._places[part]
-            if number >> len(places):
-                places.append(self.bits)
+            number, positions = len(codes), self._places[part]
+            if number >> len(positions):
+                positions.append(self.bits)
                 self._masks[part] |= 1 << self.bits
                 self.bits += 1
                 raise Widened
@@ -50,9 +50,9 @@ class Encoding:
 
     def _number(self, part: int, value: Value) -> int:
         """Assign a new value the next number of its part, and allocate bit positions."""
-        codes, places = self._codes[part], self._places[part]
+        codes, positions = self._codes[part], self._places[part]
         number = len(codes)
-        code = sum(1 << place for bit, place in enumerate(places) if number >> bit & 1)
+        code = sum(1 << position for bit, position in enumerate(positions) if number >> bit & 1)
         codes[value] = code
         self._values[part][code] = value
         return code
@@ -95,11 +95,11 @@ class Encoding:
         """The bit positions of each part's numbers."""
         return [list(places) for places in self._places]
 
-    def restore(self, part: int, values: Iterable[Value], places: Sequence[int]) -> None:
+    def restore(self, part: int, values: Iterable[Value], positions: Sequence[int]) -> None:
         """Restore another encoding's numbers: the next values of each part, and all positions."""
-        self._places[part] = list(places)
-        self._masks[part] = sum(1 << place for place in places)
-        self.bits = max((self.bits, *(place + 1 for place in places)))
+        self._places[part] = list(positions)
+        self._masks[part] = sum(1 << position for position in positions)
+        self.bits = max((self.bits, *(position + 1 for position in positions)))
         for value in values:
             if value not in self._codes[part]:
                 self._number(part, value)

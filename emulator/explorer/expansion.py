@@ -125,15 +125,15 @@ class Checker:
         """The violations found, as indexes and property names, in order."""
         violations: set[tuple[int, str]] = set()
         for reads, properties in self._by_parts.items():
-            mask, held = self._encoding.mask(reads), self._held[reads]
+            mask, checked = self._encoding.mask(reads), self._held[reads]
             broken: dict[int, list[str]] = {}
-            for packed in {state & mask for state in states} - held:
+            for packed in {state & mask for state in states} - checked:
                 values = [self._encoding.value(packed, part) for part in reads]
                 names = [prop.name for prop in properties if not prop.holds(*values)]
                 if names:
                     broken[packed] = names
                 else:
-                    held.add(packed)
+                    checked.add(packed)
             if broken:
                 for index, state in enumerate(states):
                     violations.update((index, name) for name in broken.get(state & mask, ()))
@@ -142,8 +142,8 @@ class Checker:
     def drop(self, name: str) -> None:
         """Stop checking a property."""
         for reads, properties in list(self._by_parts.items()):
-            left = [prop for prop in properties if prop.name != name]
-            if left:
-                self._by_parts[reads] = left
+            remaining = [prop for prop in properties if prop.name != name]
+            if remaining:
+                self._by_parts[reads] = remaining
             else:
                 del self._by_parts[reads]

@@ -16,12 +16,12 @@ from typing import Any, Final, NamedTuple
 
 from emulator.explorer.bounds import Bounds
 from emulator.explorer.brokers import (
+    Applied,
     BrokerActions,
     Change,
     Outcomes,
     Process,
     Processes,
-    Taken,
     running,
     step,
     told_of,
@@ -171,12 +171,12 @@ class QuorumControllerRules:
     def prefer(self, metadata: Metadata, broker: int) -> Metadata | None:
         """Make a broker the preferred leader and elect it; None if this is impossible."""
         context = self._context(metadata)
-        place = (TOPIC, KEY.partition)
+        partition = (TOPIC, KEY.partition)
         if metadata.assigned[0] != broker:
             target = (broker, *(replica for replica in metadata.assigned if replica != broker))
-            moved = alter_partition_reassignments(context, {place: target})
+            moved = alter_partition_reassignments(context, {partition: target})
             context = self._context(self._after(context, moved.records))
-        elected = elect_leaders(context, Election.PREFERRED, [place])
+        elected = elect_leaders(context, Election.PREFERRED, [partition])
         after = self._after(context, elected.records)
         return after if after.leader == broker else None
 
@@ -273,29 +273,29 @@ class KRaftMode(BrokerActions):
             ("leader", metadata.leader),
             ("epoch", metadata.epoch),
         )
-        taken: Change = (self.parts.channel(broker), image, metadata)
+        read: Change = (self.parts.channel(broker), image, metadata)
         if image.version == metadata.version:
-            yield step(Action("MetadataUpdate", details), (taken,))
+            yield step(Action("MetadataUpdate", details), (read,))
             return
         stepped = self._published(broker, replica, metadata)
         if metadata.brokers[broker - 1].in_controlled_shutdown:
             # It starts no fetcher, and stops the one it has.
             stepped.replica = stepped.replica._replace(phase=NO_FETCHER, response=None)
         details += tuple(told_of(stepped))
-        others: tuple[Change, ...] = (taken,)
+        others: tuple[Change, ...] = (read,)
         after = metadata
         if replica.pending and not stepped.replica.pending and not replica.alter_response:
             # The metadata overtakes the request, which the controller may still accept.
             _error, after = self.controller.alter(metadata, broker, replica)
         if after != metadata:
-            others = (taken, (self.parts.decided, metadata, after))
+            others = (read, (self.parts.decided, metadata, after))
             details += (("isr", after.isr),)
         action = Action("MetadataUpdate", details)
         yield from self.settle(action, broker, replica, stepped, others, metadata.active)
 
     def _published(self, broker: int, replica: Replica, metadata: Metadata) -> Stepped:
         """Apply the partition's state in the log to a replica."""
-        rules = self.of[broker]
+        rules = self.rules_of[broker]
         state = rules.thaw(replica)
         has_leader = metadata.leader != NO_LEADER
         command = command_for(
@@ -305,13 +305,15 @@ class KRaftMode(BrokerActions):
 
     # ---- AlterPartition
 
-    def propose(self, taken: Taken, isr: tuple[int, ...]) -> Outcomes:
+    def propose(self, applied: Applied, isr: tuple[int, ...]) -> Outcomes:
         """Send the broker epoch of each member, according to the leader's image."""
-        yield Rule((self.parts.channel(taken.broker),), self._request, (taken, isr))
+        yield Rule((self.parts.channel(applied.broker),), self._request, (applied, isr))
 
-    def _request(self, taken: Taken, isr: tuple[int, ...], image: Metadata) -> Outcomes:
+    def _request(self, applied: Applied, isr: tuple[int, ...], image: Metadata) -> Outcomes:
         epochs = tuple((member, image.brokers[member - 1].epoch) for member in isr)
-        yield from self.finish(taken._replace(after=taken.after._replace(pending_epochs=epochs)))
+        yield from self.finish(
+            applied._replace(after=applied.after._replace(pending_epochs=epochs))
+        )
 
     def alter(
         self, broker: int, replica: Replica, decided: Metadata, processes: Processes
@@ -417,7 +419,7 @@ class KRaftMode(BrokerActions):
 
     # ---- processes
 
-    def gone(
+    def broker_stopped(
         self,
         action: Action,
         broker: int,

@@ -25,7 +25,7 @@ class Action(Struct, frozen=True, gc=False):
     details: tuple[tuple[str, Any], ...] = ()
 
     @property
-    def told(self) -> str:
+    def details_text(self) -> str:
         """The details in words, such as ``broker 2, leader 1, offset 0``."""
         return ", ".join(
             f"{name} {list(value) if isinstance(value, tuple) else value}"

@@ -68,22 +68,24 @@ def partition_model(bounds: Bounds) -> Model:
 
 def _properties(parts: Parts) -> list[Property]:
     properties = []
-    for one in parts.brokers:
-        at = parts.replica(one)
-        kept = partial(_acknowledged_kept, one)
+    for broker in parts.brokers:
+        at = parts.replica(broker)
+        is_kept = partial(_acknowledged_kept, broker)
         properties.append(
-            Property(ACKNOWLEDGED_KEPT, (parts.decided, parts.acknowledged, at), kept)
+            Property(ACKNOWLEDGED_KEPT, (parts.decided, parts.acknowledged, at), is_kept)
         )
         properties.append(Property(HW_MONOTONIC, (at,), lambda replica: not replica.hw_fell))
         for other in parts.brokers:
             pair = (at, parts.replica(other))
-            if one != other:
-                has = partial(_isr_has_committed, one, other)
-                properties.append(Property(ISR_HAS_COMMITTED, (parts.decided, *pair), has))
-                has = partial(_elr_has_committed, one, other)
+            if broker != other:
+                has_committed = partial(_isr_has_committed, broker, other)
+                properties.append(
+                    Property(ISR_HAS_COMMITTED, (parts.decided, *pair), has_committed)
+                )
+                has_committed = partial(_elr_has_committed, broker, other)
                 reads = (parts.decided, parts.processes, *pair)
-                properties.append(Property(ELR_HAS_COMMITTED, reads, has))
-            if one < other:
+                properties.append(Property(ELR_HAS_COMMITTED, reads, has_committed))
+            if broker < other:
                 properties.append(Property(COMMITTED_AGREEMENT, pair, _committed_agreement))
                 properties.append(Property(ONE_LEADER_PER_EPOCH, pair, _one_leader_per_epoch))
     return properties
@@ -126,9 +128,9 @@ def _elr_has_committed(
     return replica.log[: led.high_watermark] == led.log[: led.high_watermark]
 
 
-def _committed_agreement(one: Replica, other: Replica) -> bool:
-    committed = min(one.high_watermark, other.high_watermark)
-    pairs = zip(one.log[:committed], other.log[:committed], strict=False)
+def _committed_agreement(first: Replica, second: Replica) -> bool:
+    committed = min(first.high_watermark, second.high_watermark)
+    pairs = zip(first.log[:committed], second.log[:committed], strict=False)
     return all(mine == its for mine, its in pairs)
 
 

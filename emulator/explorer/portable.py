@@ -45,8 +45,8 @@ class Portable:
         self.model = model
         self._expansion = Expansion(replace(model, symmetry=None))
         self._encoding = self._expansion.encoding
-        asked = [prop for prop in model.properties if prop.name in properties]
-        self._checker = Checker(self._encoding, asked)
+        checked = [prop for prop in model.properties if prop.name in properties]
+        self._checker = Checker(self._encoding, checked)
         self._plain = Plain(model.kinds)
         self._parts = range(len(model.parts))
         self._encoder = msgspec.msgpack.Encoder()
@@ -101,17 +101,17 @@ class Portable:
         masks = [self._encoding.mask((part,)) for part in self._parts]
         written = []
         for packed in states:
-            named = []
+            renamings = []
             for number, places in enumerate(self._places):
                 contents: list[bytes] = [b""] * len(places)
-                for part, known in enumerate(self._contents[number]):
+                for part, encoded in enumerate(self._contents[number]):
                     code = packed & masks[part]
-                    content = known.get(code)
+                    content = encoded.get(code)
                     if content is None:
-                        content = known[code] = self._content(number, part, code)
+                        content = encoded[code] = self._content(number, part, code)
                     contents[places[part]] = content
-                named.append(self._encoder.encode(contents))
-            written.append(min(named))
+                renamings.append(self._encoder.encode(contents))
+            written.append(min(renamings))
         return written
 
     def _content(self, number: int, part: int, code: int) -> bytes:

@@ -122,12 +122,12 @@ class Search:
     def __init__(self, model: Model, properties: Collection[str] = ()) -> None:
         """Explore ``model``, checking the ``properties`` with these names."""
         self.model = model
-        asked = [prop for prop in model.properties if prop.name in properties]
+        checked = [prop for prop in model.properties if prop.name in properties]
         self._expansion = Expansion(model)
         self.encoding = self._expansion.encoding
-        self._checker = Checker(self.encoding, asked)
-        self._has_properties = bool(asked)
-        self._unbroken = list(dict.fromkeys(prop.name for prop in asked))
+        self._checker = Checker(self.encoding, checked)
+        self._has_properties = bool(checked)
+        self._unbroken = list(dict.fromkeys(prop.name for prop in checked))
         self._broken: list[tuple[str, int, int]] = []
         self._states: list[int] = []
         self._seen: set[int] = set()
@@ -228,11 +228,11 @@ class Search:
         low, self._looked = self._looked, len(self._states)
         for index, name in self._checker.broken(self._states[low:]):
             if name in self._unbroken:
-                self._found(name, low + index, self._result.faults)
+                self._add_violation(name, low + index, self._result.faults)
         if not self._unbroken and self._has_properties and not keep_going:
             raise _Stopped
 
-    def _found(self, name: str, index: int, faults: int) -> None:
+    def _add_violation(self, name: str, index: int, faults: int) -> None:
         self._unbroken.remove(name)
         self._checker.drop(name)
         self._broken.append((name, index, faults))
@@ -298,7 +298,7 @@ class Search:
         result.depth, result.faults = last.result_depth, last.faults
         result.generated = last.generated
         for name, index, faults in last.broken:
-            self._found(name, index, faults)
+            self._add_violation(name, index, faults)
         self._kept_states = self._looked = len(self._states)
 
 

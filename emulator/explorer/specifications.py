@@ -128,8 +128,11 @@ def _by_epoch_of_record(leader: int, led: Replica, follower: Replica, offset: in
         return False
     if offset == 0:
         return True
-    mine, its = led.log, follower.log
-    return len(mine) >= offset <= len(its) and mine[offset - 1].epoch == its[offset - 1].epoch
+    leader_log, its = led.log, follower.log
+    return (
+        len(leader_log) >= offset <= len(its)
+        and leader_log[offset - 1].epoch == its[offset - 1].epoch
+    )
 
 
 def _by_leader_epoch(leader: int, led: Replica, follower: Replica, offset: int) -> bool:
@@ -241,20 +244,22 @@ class _Actions:
         """BecomeLeader and BecomeFollower, on any request with a newer epoch."""
         for epoch in range(state.epoch + 1, len(requests)):
             leader, isr = requests[epoch]
-            taken = Replica(state.log, state.hw, epoch, leader, isr)
+            state_after = Replica(state.log, state.hw, epoch, leader, isr)
             if leader == replica:
                 details = (("replica", replica), ("epoch", epoch))
-                yield Step(Action("BecomeLeader", details), {replica: (state, taken)})
+                yield Step(Action("BecomeLeader", details), {replica: (state, state_after)})
             elif leader != NOBODY and self.generation.truncation is None:
-                yield _follow(replica, state, taken)
+                yield _follow(replica, state, state_after)
             elif leader != NOBODY and not self.generation.fences:
-                yield Rule((leader,), self._truncate, (replica, state, taken))
+                yield Rule((leader,), self._truncate, (replica, state, state_after))
 
-    def _truncate(self, replica: int, state: Replica, taken: Replica, led: Replica) -> Outcomes:
+    def _truncate(
+        self, replica: int, state: Replica, state_after: Replica, led: Replica
+    ) -> Outcomes:
         assert self.generation.truncation is not None
         offset = self.generation.truncation(led.log, state)
         if offset <= len(state.log):
-            yield _follow(replica, state, _truncated(taken, offset))
+            yield _follow(replica, state, _truncated(state_after, offset))
 
     # ---- leaders and their followers
 
@@ -266,14 +271,14 @@ class _Actions:
             yield Rule((self.next_record,), self._write, (leader, led))
         yield from self._raise_high_watermark(leader, led)
         # Only the leader known to the quorum changes the ISR, and only in that epoch.
-        known = quorum if (quorum.leader, quorum.epoch) == (leader, led.epoch) else None
+        decided = quorum if (quorum.leader, quorum.epoch) == (leader, led.epoch) else None
         request = requests[led.epoch]
         for follower in self.replicas:
             if follower != leader:
-                given = (leader, led, known, request, follower)
-                yield Rule((follower,), self._pair, given)
-            elif known is not None and not led.isr >> leader & 1:
-                yield from self._change_isr(leader, led, known, follower, led)
+                pair = (leader, led, decided, request, follower)
+                yield Rule((follower,), self._pair, pair)
+            elif decided is not None and not led.isr >> leader & 1:
+                yield from self._change_isr(leader, led, decided, follower, led)
 
     def _pair(
         self,
@@ -289,8 +294,8 @@ class _Actions:
             yield from self._change_isr(leader, led, quorum, follower, state)
         if self.generation.fences and state.epoch < led.epoch:
             # The follower requests the end of its epoch; the leader answers only in its own epoch.
-            taken = Replica(state.log, state.hw, led.epoch, leader, request[1])
-            yield from self._truncate(follower, state, taken, led)
+            state_after = Replica(state.log, state.hw, led.epoch, leader, request[1])
+            yield from self._truncate(follower, state, state_after, led)
 
     def _write(self, leader: int, led: Replica, record: int) -> Outcomes:
         """LeaderWrite."""
@@ -368,9 +373,9 @@ class _Actions:
         )
 
 
-def _follow(replica: int, state: Replica, taken: Replica) -> Step:
-    details = (("replica", replica), ("leader", taken.leader), ("epoch", taken.epoch))
-    return Step(Action("BecomeFollower", details), {replica: (state, taken)})
+def _follow(replica: int, state: Replica, state_after: Replica) -> Step:
+    details = (("replica", replica), ("leader", state_after.leader), ("epoch", state_after.epoch))
+    return Step(Action("BecomeFollower", details), {replica: (state, state_after)})
 
 
 def _truncated(replica: Replica, offset: int) -> Replica:
@@ -387,18 +392,20 @@ def _has_epoch(led: Replica, end: int, epoch: int) -> bool:
 
 def _properties(replicas: range) -> list[Property]:
     properties, quorum = [], len(replicas) + 1
-    for one in replicas:
-        properties.append(Property(HW_BELOW_LEO, (one,), lambda state: state.hw <= len(state.log)))
-        properties.append(Property(WEAK_ISR, (one,), partial(_has_what_it_exposes, one)))
-        strong = (quorum, one)
-        properties.append(Property(STRONG_ISR, strong, partial(_has_what_isr_exposes, one)))
+    for replica in replicas:
+        properties.append(
+            Property(HW_BELOW_LEO, (replica,), lambda state: state.hw <= len(state.log))
+        )
+        properties.append(Property(WEAK_ISR, (replica,), partial(_has_what_it_exposes, replica)))
+        strong = (quorum, replica)
+        properties.append(Property(STRONG_ISR, strong, partial(_has_what_isr_exposes, replica)))
         for other in replicas:
-            if other == one:
+            if other == replica:
                 continue
-            pair = (one, other)
+            pair = (replica, other)
             properties.append(Property(WEAK_ISR, pair, partial(_weak_isr, *pair)))
             properties.append(Property(STRONG_ISR, (quorum, *pair), partial(_strong_isr, *pair)))
-            if one < other:
+            if replica < other:
                 properties.append(Property(COMMITTED_AGREEMENT, pair, _committed_agreement))
                 properties.append(Property(LOG_MATCHING, pair, _log_matching))
     return properties
@@ -426,16 +433,18 @@ def _strong_isr(leader: int, other: int, quorum: Quorum, led: Replica, member: R
     return member.log[: led.hw] == led.log[: led.hw]
 
 
-def _committed_agreement(one: Replica, other: Replica) -> bool:
+def _committed_agreement(first: Replica, second: Replica) -> bool:
     """No two replicas expose different records."""
-    exposed = min(one.hw, other.hw)
-    return one.log[:exposed] == other.log[:exposed]
+    exposed = min(first.hw, second.hw)
+    return first.log[:exposed] == second.log[:exposed]
 
 
-def _log_matching(one: Replica, other: Replica) -> bool:
+def _log_matching(first: Replica, second: Replica) -> bool:
     """Two records with the same offset and epoch are the same record."""
-    pairs = zip(one.log, other.log, strict=False)
-    return all(mine == its for mine, its in pairs if mine.epoch == its.epoch)
+    pairs = zip(first.log, second.log, strict=False)
+    return all(
+        first_record == its for first_record, its in pairs if first_record.epoch == its.epoch
+    )
 
 
 # ---- symmetry

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from emulator.explorer.bounds import Bounds
 from emulator.explorer.brokers import (
+    Applied,
     BrokerActions,
     Change,
     Outcomes,
     Process,
     Processes,
-    Taken,
     running,
     step,
     told_of,
@@ -76,7 +76,7 @@ class ZooKeeperMode(BrokerActions):
         replicas = []
         for broker in brokers:
             restarted = self.restarted(broker, empty)
-            replicas.append(self._told(broker, restarted, quorum.request, brokers).replica)
+            replicas.append(self._apply_request(broker, restarted, quorum.request, brokers).replica)
         queues = [() for _ in brokers]
         return (*replicas, *queues, quorum, tuple(Process() for _ in brokers), (), 0, 0, 0, 0)
 
@@ -105,7 +105,7 @@ class ZooKeeperMode(BrokerActions):
         processes: Processes,
     ) -> Outcomes:
         request, live = queue[0], running(processes)
-        taken: Change = (self.parts.channel(broker), queue, queue[1:])
+        received: Change = (self.parts.channel(broker), queue, queue[1:])
         details: tuple[tuple[str, object], ...] = (
             ("broker", broker),
             ("leader", request.leader),
@@ -113,12 +113,12 @@ class ZooKeeperMode(BrokerActions):
         )
         stepped = Stepped(replica, [])
         if not replica.is_known or request.epoch > replica.leader_epoch:
-            stepped = self._told(broker, replica, request, live)
+            stepped = self._apply_request(broker, replica, request, live)
             details += tuple(told_of(stepped))
         action = Action("LeaderAndIsr", details)
-        yield from self.settle(action, broker, replica, stepped, (taken,), live)
+        yield from self.settle(action, broker, replica, stepped, (received,), live)
 
-    def _told(
+    def _apply_request(
         self, broker: int, replica: Replica, request: LeaderAndIsr, live: tuple[int, ...]
     ) -> Stepped:
         assigned = list(self.parts.brokers)
@@ -130,26 +130,26 @@ class ZooKeeperMode(BrokerActions):
             command = BecomeFollower(
                 request.leader, request.epoch, 1, assigned, request.version, leader_is_alive=True
             )
-        return self.of[broker].do(replica, command, live)
+        return self.rules_of[broker].do(replica, command, live)
 
     # ---- AlterPartition (2.7+), and znode writes
 
-    def propose(self, taken: Taken, isr: tuple[int, ...]) -> Outcomes:
+    def propose(self, applied: Applied, isr: tuple[int, ...]) -> Outcomes:
         """Up to 2.6 the leader writes the ISR to ZooKeeper."""
         if self.rules.isr_by_controller:
-            yield from self.finish(taken)
+            yield from self.finish(applied)
         else:
-            yield Rule((self.parts.decided,), self._store_isr, (taken, isr))
+            yield Rule((self.parts.decided,), self._store_isr, (applied, isr))
 
-    def _store_isr(self, taken: Taken, isr: tuple[int, ...], quorum: Quorum) -> Outcomes:
+    def _store_isr(self, applied: Applied, isr: tuple[int, ...], quorum: Quorum) -> Outcomes:
         """A conditional write with the znode version known to the leader; a mismatch is skipped."""
-        if taken.after.zk_version == quorum.version:
+        if applied.after.zk_version == quorum.version:
             stored = quorum._replace(isr=isr, version=quorum.version + 1)
-            command = IsrStored(list(isr), stored.version, taken.after.leader_epoch)
-            taken = self.goes_on(taken, command)
+            command = IsrStored(list(isr), stored.version, applied.after.leader_epoch)
+            applied = self.apply_next(applied, command)
             change: Change = (self.parts.decided, quorum, stored)
-            taken = taken._replace(others=(*taken.others, change))
-        yield from self.finish(taken)
+            applied = applied._replace(others=(*applied.others, change))
+        yield from self.finish(applied)
 
     def alter(
         self, broker: int, replica: Replica, quorum: Quorum, processes: Processes
@@ -228,7 +228,7 @@ class ZooKeeperMode(BrokerActions):
 
     # ---- processes
 
-    def gone(
+    def broker_stopped(
         self,
         action: Action,
         broker: int,
@@ -243,16 +243,16 @@ class ZooKeeperMode(BrokerActions):
         if quorum.leader == broker:
             choice = self._elect(quorum, live)
             if choice is None:
-                left = tuple(member for member in quorum.isr if member != broker)
-                decided = quorum.decided(-1, left or quorum.isr)
+                isr = tuple(member for member in quorum.isr if member != broker)
+                decided = quorum.decided(-1, isr or quorum.isr)
             else:
                 decided = quorum.decided(choice.leader, tuple(choice.isr))
         elif broker in quorum.isr and len(quorum.isr) > 1:
-            left = tuple(member for member in quorum.isr if member != broker)
-            decided = quorum.decided(quorum.leader, left)
-        yield from self._tell(action, changes, quorum, decided, live)
+            isr = tuple(member for member in quorum.isr if member != broker)
+            decided = quorum.decided(quorum.leader, isr)
+        yield from self._store_and_send(action, changes, quorum, decided, live)
 
-    def _tell(
+    def _store_and_send(
         self,
         action: Action,
         changes: tuple[Change, ...],
@@ -294,4 +294,4 @@ class ZooKeeperMode(BrokerActions):
         if choice is not None:
             decided, to = quorum.decided(choice.leader, tuple(choice.isr)), live
         action = Action("Start", (("broker", broker),))
-        yield from self._tell(action, changes, quorum, decided, to)
+        yield from self._store_and_send(action, changes, quorum, decided, to)

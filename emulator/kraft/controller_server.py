@@ -520,12 +520,12 @@ class ControllerServer:
         quorum, now_us = self.state.quorum, self.kernel.now
         members = [
             messages.QuorumMember(
-                node, known.end_offset, known.fetched_us or -1, known.caught_up_us or -1
+                node, progress.end_offset, progress.fetched_us or -1, progress.caught_up_us or -1
             )
-            for node, known in sorted(quorum.progress.items())
+            for node, progress in sorted(quorum.progress.items())
         ]
-        mine = messages.QuorumMember(self.id, quorum.log.end_offset, now_us, now_us)
-        voters = [mine, *(member for member in members if member.id in self.raft.member.voters)]
+        leader = messages.QuorumMember(self.id, quorum.log.end_offset, now_us, now_us)
+        voters = [leader, *(member for member in members if member.id in self.raft.member.voters)]
         observers = [member for member in members if member.id not in self.raft.member.voters]
         return messages.QuorumDescription(
             self.id, quorum.epoch, quorum.high_watermark, voters, observers
@@ -582,5 +582,5 @@ def _nothing() -> Result[None]:
 def _not_controller(kind: type[Any], request: int) -> AnyMessage:
     """A response with the error NOT_CONTROLLER."""
     rows = ROWS.get(kind, 0)
-    made: AnyMessage = kind(request, NOT_CONTROLLER, *([{}] * rows))
-    return made
+    response: AnyMessage = kind(request, NOT_CONTROLLER, *([{}] * rows))
+    return response

@@ -95,8 +95,8 @@ class MetadataFacts:
                 shown = text_of(record, state.names)
             else:
                 state.names.read(record)
-            place = offset, batch.epoch, batch.base_offset
-            self.emit(events.MetadataRecordCommitted, *place, *shown)
+            position = offset, batch.epoch, batch.base_offset
+            self.emit(events.MetadataRecordCommitted, *position, *shown)
 
     def eligible(self, tp: str) -> tuple[int, ...]:
         """Return a partition's eligible leader replicas (KIP-966); none if it does not exist."""
@@ -114,14 +114,14 @@ class MetadataFacts:
             record.topic_id: record.name for record in records if isinstance(record, TopicRecord)
         }
         added: dict[str, dict[int, list[int]]] = {}
-        gone: dict[str, list[int]] = {}
+        deleted: dict[str, list[int]] = {}
         for key, change in delta.partitions.items():
             if change.before is None and change.after is not None:
                 numbers = added.setdefault(key.topic_id, {})
                 numbers[key.partition] = list(change.after.replicas)
             elif change.after is None:
-                gone.setdefault(change.topic, []).append(key.partition)
-        for topic, removed in gone.items():
+                deleted.setdefault(change.topic, []).append(key.partition)
+        for topic, removed in deleted.items():
             for number in removed:
                 tp = f"{topic}-{number}"
                 self.assignments.pop(tp, None)

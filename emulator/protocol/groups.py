@@ -143,8 +143,8 @@ class SyncGroupRequest(Message, frozen=True):
 
     def detail(self) -> Detail:
         """The group, its generation, and all assigned partitions."""
-        given = [tp for mine in self.assignment.values() for tp in mine]
-        return [*_about(self.group, self.generation), *_partitions(given)]
+        partitions = [tp for assigned in self.assignment.values() for tp in assigned]
+        return [*_about(self.group, self.generation), *_partitions(partitions)]
 
 
 class SyncGroupResponse(Message, frozen=True):

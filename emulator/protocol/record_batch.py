@@ -65,11 +65,11 @@ def up_to(
     0.10.1), unless ``at_least_one`` is false. At most one more of ``batches`` is consumed than is
     returned.
     """
-    given: list[RecordBatch] = []
+    taken: list[RecordBatch] = []
     left_bytes = limit_bytes
     for batch in batches:
         left_bytes -= batch.size_bytes
-        if left_bytes < 0 and (given or not at_least_one):
+        if left_bytes < 0 and (taken or not at_least_one):
             break
-        given.append(batch)
-    return given
+        taken.append(batch)
+    return taken

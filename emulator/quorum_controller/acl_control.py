@@ -46,16 +46,16 @@ def delete_acls(
     context: Context, filters: Sequence[Acl]
 ) -> Result[list[tuple[ApiError, list[Acl]]]]:
     """Delete the entries that match filters; each filter is answered with all that it matches."""
-    gone: dict[str, None] = {}
+    deleted: dict[str, None] = {}
     answers = []
     for acl_filter in filters:
         if reason := why_no_filter(acl_filter):
             answers.append((ApiError("INVALID_REQUEST", reason), list[Acl]()))
             continue
         matching = {key: acl for key, acl in context.image.acls.items() if acl.matches(acl_filter)}
-        gone |= dict.fromkeys(matching)
+        deleted |= dict.fromkeys(matching)
         answers.append((ApiError(), list(matching.values())))
-    records: list[AnyRecord] = [RemoveAccessControlEntryRecord(key) for key in gone]
+    records: list[AnyRecord] = [RemoveAccessControlEntryRecord(key) for key in deleted]
     return Result(records, answers, is_atomic=True)
 
 

@@ -125,8 +125,8 @@ def update_features(
     levels = dict(context.image.features)
     for name, level in updates.items():
         _check_supported(release, name, level)
-        way = upgrade_type if isinstance(upgrade_type, UpgradeType) else upgrade_type[name]
-        _check_direction(name, levels.get(name, 0), level, way)
+        direction = upgrade_type if isinstance(upgrade_type, UpgradeType) else upgrade_type[name]
+        _check_direction(name, levels.get(name, 0), level, direction)
         levels[name] = level
     _check_dependencies(levels)
     if validate_only:

@@ -74,22 +74,22 @@ def _alter(
             "UNKNOWN_TOPIC_OR_PARTITION",
             f"Topic {name!r} has the partitions 0 to {len(topic.partitions) - 1}, not {number}.",
         )
-    place = TopicIdPartition(topic.id, number)
+    partition_id = TopicIdPartition(topic.id, number)
     if target is None:
-        return _cancel(context, topic, place, partition)
+        return _cancel(context, topic, partition_id, partition)
     check_manual_assignment(context, target, None)
     if keeps_factor:
         _check_replication_factor(partition, target)
-    begun = reassignment.begin(partition.replicas, target)
+    started = reassignment.begin(partition.replicas, target)
     return PartitionChangeBuilder(
         partition,
         context.active_brokers(),
         context.image.brokers,
         context.election_rules(topic),
-        target_replicas=begun.replicas,
-        target_removing=begun.removing or None,
-        target_adding=begun.adding or None,
-    ).build(place)
+        target_replicas=started.replicas,
+        target_removing=started.removing or None,
+        target_adding=started.adding or None,
+    ).build(partition_id)
 
 
 def _cancel(
@@ -101,8 +101,8 @@ def _cancel(
             f"Nothing is being reassigned in {topic.name}-{key.partition}.",
         )
     is_unclean = context.elects_uncleanly(topic.name)
-    left = reassignment.revert(partition)
-    if left.unclean and not is_unclean:
+    reverted = reassignment.revert(partition)
+    if reverted.unclean and not is_unclean:
         raise ApiException(
             "INVALID_REPLICA_ASSIGNMENT",
             f"Only added replicas of {topic.name}-{key.partition} are in sync: without them it"
@@ -114,8 +114,8 @@ def _cancel(
         context.image.brokers,
         context.election_rules(topic),
         Election.UNCLEAN if is_unclean else Election.ONLINE,
-        target_isr=left.isr,
-        target_replicas=left.replicas,
+        target_isr=reverted.isr,
+        target_replicas=reverted.replicas,
         target_removing=(),
         target_adding=(),
     ).build(key)

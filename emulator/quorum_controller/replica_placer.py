@@ -108,7 +108,7 @@ class _RackList:
         in_rack: dict[str | None, list[UsableBroker]] = {}
         for broker in brokers:
             in_rack.setdefault(broker.rack, []).append(broker)
-        self._racks = {name: _Rack(them, random_below) for name, them in in_rack.items()}
+        self._racks = {name: _Rack(members, random_below) for name, members in in_rack.items()}
         self._names = sorted(in_rack, key=lambda name: (name is not None, name or ""))
         self._offset = random_below(len(self._names)) if self._names else 0
         self._turn = 0

@@ -50,8 +50,8 @@ class ReleaseRules(Struct, frozen=True):
     @staticmethod
     def of(release: Numbers) -> "ReleaseRules":
         """Return the rules of a release (``Profile.numbers``)."""
-        held = {rule.name: rule.holds_in(release) for rule in KRAFT}
-        return ReleaseRules(**{name: held[name] for name in ReleaseRules.__struct_fields__})
+        holds = {rule.name: rule.holds_in(release) for rule in KRAFT}
+        return ReleaseRules(**{name: holds[name] for name in ReleaseRules.__struct_fields__})
 
     @property
     def completion(self) -> Completion:

@@ -129,8 +129,8 @@ class RaftClient:
 
     def connection_lost(self, message: ConnectionLost) -> None:
         """Handle a broken connection; a refusal only affects a request in flight."""
-        asked = self.state.asked.get(message.peer)
-        if not message.request or (asked is not None and asked.request == message.request):
+        in_flight = self.state.asked.get(message.peer)
+        if not message.request or (in_flight is not None and in_flight.request == message.request):
             self.member.connection_lost(message.peer)
             self._look_ahead()
 
@@ -156,8 +156,8 @@ class RaftClient:
         self.on_commit()
         self._rules()
         reason = reason_for_snapshot(state, self._snapshots, now_us)
-        if reason and (made := take_snapshot(state, now_us)) is not None:
-            self._state_snapshot(made, reason)
+        if reason and (snapshot := take_snapshot(state, now_us)) is not None:
+            self._state_snapshot(snapshot, reason)
         if clean(state, self._snapshots, now_us):
             self._state_start()
 

@@ -205,20 +205,20 @@ class QuorumMember:
         state = self.state
         if not state.running:
             return NEVER_US
-        times = [asked.due_us for asked in state.asked.values()]
+        times = [request.due_us for request in state.asked.values()]
         times += [parked.due_us for parked in state.parked.values()]
         if self.is_voter or state.role == FOLLOWER:
             times.append(state.due_us)
         if state.role == LEADER:
             times.append(state.greets_us)
-        times += [rest.until_us for rest in state.resting.values()]
+        times += [resting.until_us for resting in state.resting.values()]
         now_us = self.around.now_us()
         return min([due_us for due_us in times if due_us > now_us], default=NEVER_US)
 
     def give_up_requests(self) -> None:
         """Disconnect from the members whose response is overdue, and back off."""
         state, now_us = self.state, self.around.now_us()
-        for peer in [peer for peer, asked in state.asked.items() if asked.due_us <= now_us]:
+        for peer in [peer for peer, request in state.asked.items() if request.due_us <= now_us]:
             del state.asked[peer]
             self.around.hang_up(peer)
             state.resting[peer] = Resting(1, now_us + RECONNECT_US)
@@ -348,8 +348,8 @@ class QuorumMember:
     def _may_vote_for(self, message: VoteRequest) -> bool:
         """Whether the candidate's log is up to date and this voter has not voted for another."""
         state = self.state
-        mine = (state.log.last_epoch, state.log.end_offset)
-        is_up_to_date = (message.end_epoch, message.end_offset) >= mine
+        own_end = (state.log.last_epoch, state.log.end_offset)
+        is_up_to_date = (message.end_epoch, message.end_offset) >= own_end
         if message.pre_vote:
             if state.role == FOLLOWER:
                 return is_up_to_date and not state.fetched_in_epoch
@@ -463,10 +463,10 @@ class QuorumMember:
         state = self.state
         self._meet(message.epoch, message.leader)
         if state.role == FOLLOWER and message.epoch == state.epoch:
-            place = message.successors.index(self.me) if self.me in message.successors else 0
+            rank = message.successors.index(self.me) if self.me in message.successors else 0
             pause_us = 0
-            if place:
-                power = 2 << min(BACKOFF_POWER_MAX, place - 1)
+            if rank:
+                power = 2 << min(BACKOFF_POWER_MAX, rank - 1)
                 pause_us = BACKOFF_BASE_US * (2 + self.around.draw(max(1, power - 2)))
                 pause_us = min(pause_us, self.rules().election_backoff_max_us)
             state.due_us = self.around.now_us() + pause_us
@@ -714,8 +714,8 @@ class QuorumMember:
 
     def _is_awaited(self, peer: int, request: int) -> bool:
         """Whether this is the response to the request in flight."""
-        asked = self.state.asked.get(peer)
-        if asked is None or asked.request != request:
+        in_flight = self.state.asked.get(peer)
+        if in_flight is None or in_flight.request != request:
             return False
         del self.state.asked[peer]
         self.state.resting.pop(peer, None)

@@ -39,8 +39,8 @@ class SnapshotRules(Struct, frozen=True):
 
 def copy_of(image: MetadataImage) -> MetadataImage:
     """Return a mutable copy of an image."""
-    made: MetadataImage = _copy(image)
-    return made
+    copied: MetadataImage = _copy(image)
+    return copied
 
 
 _copied = copier(MetadataImage)
@@ -82,9 +82,11 @@ def take_snapshot(quorum: QuorumState, now_us: int) -> MetadataSnapshot | None:
     for batch in batches:
         image.read_batch(batch.records, batch.base_offset, batch.epoch)
     last = batches[-1]
-    made = MetadataSnapshot(committed, last.epoch, last.appended_us, snapshot_size(image), image)
-    log.snapshots.append(made)
-    return made
+    snapshot = MetadataSnapshot(
+        committed, last.epoch, last.appended_us, snapshot_size(image), image
+    )
+    log.snapshots.append(snapshot)
+    return snapshot
 
 
 def clean(quorum: QuorumState, rules: SnapshotRules, now_us: int) -> bool:

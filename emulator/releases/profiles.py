@@ -98,9 +98,9 @@ def _profiles() -> dict[str, Profile]:
         release = RELEASE_OF[name]
         numbers = numbers_of(release)
         if release not in features:
-            held = {feature.name: feature.holds_in(numbers) for feature in FEATURES}
+            holds = {feature.name: feature.holds_in(numbers) for feature in FEATURES}
             none = dict.fromkeys(COUNTERFACTUAL, False)
-            features[release] = held | none | VARIANTS.get(release, {})
+            features[release] = holds | none | VARIANTS.get(release, {})
         profiles[name] = Profile(name, release, numbers, features[release])
     return profiles
 

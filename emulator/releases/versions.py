@@ -131,6 +131,6 @@ def nearest(version: str, words: Sequence[str] = NAMES) -> str:
     """
     if not _DOTTED.fullmatch(version):
         return get_close_matches(version, words, n=1, cutoff=0.0)[0]
-    asked = numbers_of(version)
-    older = [release for release in RELEASES if numbers_of(release)[: len(asked)] <= asked]
+    numbers = numbers_of(version)
+    older = [release for release in RELEASES if numbers_of(release)[: len(numbers)] <= numbers]
     return older[-1] if older else RELEASES[0]

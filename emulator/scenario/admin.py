@@ -172,8 +172,8 @@ class Admin:
         """Set values in a configuration znode; an empty value is removed."""
         there = self.zookeeper.find(path)
         before = znodes.config_in(there.data) if there is not None else None
-        kept = {k: v for k, v in {**(before or {}), **config}.items() if v}
-        self._write(path, znodes.config_json(kept))
+        merged = {k: v for k, v in {**(before or {}), **config}.items() if v}
+        self._write(path, znodes.config_json(merged))
 
     def _notify_change(self, kind: str, name: str) -> None:
         change = znodes.config_change_json(self.cluster.profile, kind, name)
@@ -422,7 +422,7 @@ class Admin:
                 text = zkcli.stat_text(node.stat(), zone)
                 return Outcome(output=text, result=zkcli.node_result(node, zone.started_ms))
             case "create":
-                made = zookeeper.create(
+                created = zookeeper.create(
                     environment,
                     self._own_session() if statement.ephemeral else 0,
                     path,
@@ -430,7 +430,7 @@ class Admin:
                     ephemeral=statement.ephemeral,
                     sequential=statement.sequential,
                 )
-                return Outcome(output=f"Created {made}", result=made)
+                return Outcome(output=f"Created {created}", result=created)
             case "set":
                 version = zookeeper.set_data(environment, path, statement.data, statement.version)
                 is_silent = self.cluster.profile.has("zkcli_of_3_5")

@@ -323,8 +323,8 @@ def _fault(cluster: Cluster, name: str, field: str) -> Value:
     external = cluster.clients.external.state
     if field == "injected":
         return external.faults.get(name, NOTHING)
-    left = [fault.times for fault in external.injected if fault.name == name]
-    return sum(left) if name in external.faults else NOTHING
+    remaining = [fault.times for fault in external.injected if fault.name == name]
+    return sum(remaining) if name in external.faults else NOTHING
 
 
 def _audit(cluster: Cluster, _name: str, field: str) -> Value:

@@ -184,10 +184,10 @@ def _broker_registered(
 
 def _job_finished(cluster: Cluster, pending: JobFinished, _is_up: bool) -> Outcome | JobFinished:
     error = cluster.clients.state.finished.pop(pending.job, None)
-    return pending if error is None else Outcome(error, _why(cluster, error))
+    return pending if error is None else Outcome(error, _hidden_reason(cluster, error))
 
 
-def _why(cluster: Cluster, error: str) -> str:
+def _hidden_reason(cluster: Cluster, error: str) -> str:
     """The reason that a client cannot know: a coordinator's topic cannot be created."""
     if error != "COORDINATOR_NOT_AVAILABLE":
         return ""
@@ -286,8 +286,8 @@ def _is_stuck(cluster: Cluster, pending: FetchRounds) -> bool:
     return waits or any(hosts[host].frozen for host in (broker, leader))
 
 
-def _late(what: str) -> Outcome:
-    return Outcome("REQUEST_TIMED_OUT", f"{what} took longer than 120 s.", refused=True)
+def _late(operation: str) -> Outcome:
+    return Outcome("REQUEST_TIMED_OUT", f"{operation} took longer than 120 s.", refused=True)
 
 
 def actually(cluster: Cluster, clause: Clause, actual: Value) -> str:

@@ -27,11 +27,11 @@ class RefusedError(Exception):
         self.name = name
 
 
-def needs(profile: Profile, feature: str, what: str, hint: str = "") -> None:
+def needs(profile: Profile, feature: str, subject: str, hint: str = "") -> None:
     """Reject a feature of a later release, naming that release."""
     if not profile.has(feature):
         since = f"since {profile.first_with(feature)}, not in {profile.version}"
-        raise RefusedError("UNSUPPORTED_VERSION", f"{what} {since}{hint}.")
+        raise RefusedError("UNSUPPORTED_VERSION", f"{subject} {since}{hint}.")
 
 
 def needs_topic(cluster: Cluster, topic: str) -> None:
@@ -82,8 +82,8 @@ def why_no_value(cluster: Cluster, subject: Subject) -> str:
         return str(refused)
     is_of_quorum = kind in ("quorum", "member")
     if cluster.kraft is None and (is_of_quorum or subject.field in ONLY_KRAFT):
-        what = "a quorum" if is_of_quorum else f"'{subject.field}'"
-        return f"There is {what} only in KRaft mode."
+        missing = "a quorum" if is_of_quorum else f"'{subject.field}'"
+        return f"There is {missing} only in KRaft mode."
     return ""
 
 

@@ -157,8 +157,8 @@ class Runner:
         waiting = [
             (ticket.statement.input, ticket.pending, ticket.root) for ticket in self.state.open
         ]
-        ours = msgspec.msgpack.encode((self.cluster.state_hash, waiting, self.state.last_error))
-        return sha256(ours).hexdigest()
+        encoded = msgspec.msgpack.encode((self.cluster.state_hash, waiting, self.state.last_error))
+        return sha256(encoded).hexdigest()
 
     def fork(self) -> "Runner":
         """An independent copy of the cluster and its open statements, without observers."""
@@ -179,21 +179,21 @@ class Runner:
         """Submit a statement without advancing time."""
         kernel = self.kernel
         kernel.cause = 0
-        given = (statement.text, statement.line, self.cluster.steps)
-        root = kernel.cause = kernel.emit(events.InputReceived, *given)
+        fields = (statement.text, statement.line, self.cluster.steps)
+        root = kernel.cause = kernel.emit(events.InputReceived, *fields)
         ticket = Ticket(statement, root)
         if isinstance(statement.input, inputs.OF_CONNECTIONS):
             self._take(statement.input)
             ticket.outcome = Outcome()
             return ticket
         try:
-            begun = self._table[type(statement.input)](statement.input) or Outcome()
+            outcome = self._table[type(statement.input)](statement.input) or Outcome()
         except RefusedError as error:
-            begun = Outcome(error.name, str(error), refused=True)
-        if isinstance(begun, Outcome):
-            self._end(ticket, begun)
+            outcome = Outcome(error.name, str(error), refused=True)
+        if isinstance(outcome, Outcome):
+            self._end(ticket, outcome)
         else:
-            ticket.pending = begun
+            ticket.pending = outcome
             self.state.open.append(ticket)
             self._note_awaited()
         self._look()
@@ -278,9 +278,9 @@ class Runner:
         near that position.
         """
         while True:
-            left = min(budget, steps - self.steps)
+            remaining = min(budget, steps - self.steps)
             before = self.steps
-            match self.advance(time_us, left):
+            match self.advance(time_us, remaining):
                 case Advance.REACHED:
                     return True
                 case Advance.BUDGET:
@@ -456,8 +456,8 @@ class Runner:
 
     def _produce_in_transaction(self, statement: inputs.ProduceInTransaction) -> Begun:
         self.admin.check_in_transaction(statement.producer)
-        given = {name: getattr(statement, name) for name in statement.__struct_fields__}
-        return self._produce(inputs.Produce(**given, idempotent=True, transactional=True))
+        fields = {name: getattr(statement, name) for name in statement.__struct_fields__}
+        return self._produce(inputs.Produce(**fields, idempotent=True, transactional=True))
 
     def _end_transaction(
         self, statement: inputs.CommitTransaction | inputs.AbortTransaction

@@ -41,10 +41,10 @@ class _Volume:
         self.live_bytes = 0
 
     def copy(self) -> "_Volume":
-        made = _Volume(self.file)
-        made.numbers, made.ends = self.numbers[:], self.ends[:]
-        made.gone, made.live_bytes = self.gone.copy(), self.live_bytes
-        return made
+        copied = _Volume(self.file)
+        copied.numbers, copied.ends = self.numbers[:], self.ends[:]
+        copied.gone, copied.live_bytes = self.gone.copy(), self.live_bytes
+        return copied
 
     def append(self, values: list[tuple[int, bytes]]) -> bool:
         """Write these values; return False if the disk has no room."""
@@ -58,25 +58,25 @@ class _Volume:
         self.live_bytes += end - self.ends[-1 - len(values)]
         return True
 
-    def place_of(self, number: int) -> int | None:
+    def index_of(self, number: int) -> int | None:
         """The place of a value among all; None if it is not there."""
-        place = bisect_left(self.numbers, number)
-        is_here = place < len(self.numbers) and self.numbers[place] == number
-        return place if is_here and place not in self.gone else None
+        index = bisect_left(self.numbers, number)
+        is_here = index < len(self.numbers) and self.numbers[index] == number
+        return index if is_here and index not in self.gone else None
 
-    def read(self, place: int) -> bytes:
-        begin, end = self.ends[place], self.ends[place + 1]
+    def read(self, index: int) -> bytes:
+        begin, end = self.ends[index], self.ends[index + 1]
         return self.file.read(begin, end - begin)
 
-    def remove(self, place: int) -> None:
-        self.gone.add(place)
-        self.live_bytes -= self.ends[place + 1] - self.ends[place]
+    def remove(self, index: int) -> None:
+        self.gone.add(index)
+        self.live_bytes -= self.ends[index + 1] - self.ends[index]
 
     def items(self) -> Iterator[tuple[int, bytes]]:
         """What is left, in order."""
-        for place, number in enumerate(self.numbers):
-            if place not in self.gone:
-                yield number, self.read(place)
+        for index, number in enumerate(self.numbers):
+            if index not in self.gone:
+                yield number, self.read(index)
 
 
 class BytesByNumber(Mapping[int, bytes]):
@@ -102,10 +102,10 @@ class BytesByNumber(Mapping[int, bytes]):
 
     def copy(self) -> "BytesByNumber":
         """Return an independent copy, whose later values stay in memory."""
-        made = BytesByNumber()
-        made._kept, made._kept_bytes = self._kept.copy(), self._kept_bytes
-        made._volumes = [volume.copy() for volume in self._volumes]
-        return made
+        copied = BytesByNumber()
+        copied._kept, copied._kept_bytes = self._kept.copy(), self._kept_bytes
+        copied._volumes = [volume.copy() for volume in self._volumes]
+        return copied
 
     @property
     def kept_bytes(self) -> int:
@@ -118,10 +118,10 @@ class BytesByNumber(Mapping[int, bytes]):
         if (data := self._kept.get(number)) is not None:
             return data
         volume = self._volume_of(number)
-        place = None if volume is None else volume.place_of(number)
-        if volume is None or place is None:
+        index = None if volume is None else volume.index_of(number)
+        if volume is None or index is None:
             raise KeyError(number)
-        return volume.read(place)
+        return volume.read(index)
 
     def __contains__(self, number: object) -> bool:
         if number in self._kept:
@@ -129,7 +129,7 @@ class BytesByNumber(Mapping[int, bytes]):
         if not isinstance(number, int):
             return False
         volume = self._volume_of(number)
-        return volume is not None and volume.place_of(number) is not None
+        return volume is not None and volume.index_of(number) is not None
 
     def __len__(self) -> int:
         spilled = sum(len(volume.numbers) - len(volume.gone) for volume in self._volumes)
@@ -137,8 +137,8 @@ class BytesByNumber(Mapping[int, bytes]):
 
     def __iter__(self) -> Iterator[int]:
         for volume in self._volumes:
-            for place, number in enumerate(volume.numbers):
-                if place not in volume.gone:
+            for index, number in enumerate(volume.numbers):
+                if index not in volume.gone:
                     yield number
         yield from self._kept
 
@@ -157,10 +157,10 @@ class BytesByNumber(Mapping[int, bytes]):
             self._kept_bytes -= len(data)
             return
         volume = self._volume_of(number)
-        place = None if volume is None else volume.place_of(number)
-        if volume is None or place is None:
+        index = None if volume is None else volume.index_of(number)
+        if volume is None or index is None:
             return
-        volume.remove(place)
+        volume.remove(index)
         if volume.live_bytes <= volume.ends[-1] // 2:
             self._shrink(volume)
 

@@ -170,11 +170,13 @@ class Network(Struct, eq=False):
         for key in ((source, destination), (destination, source)):
             link = self.state.links.get(key)
             if link is not None and link.cut:
-                kept = [waiting for waiting in link.waiting if not _concerns(waiting, requests)]
+                remaining = [
+                    waiting for waiting in link.waiting if not _concerns(waiting, requests)
+                ]
                 going = [waiting for waiting in link.waiting if _concerns(waiting, requests)]
                 link.waiting = going
                 self._lose_waiting(link)
-                link.waiting = kept
+                link.waiting = remaining
 
     def waiting(self, source: int, destination: int) -> list[tuple[int, AnyMessage]]:
         """The messages waiting on one direction of a link, with their numbers."""
@@ -266,9 +268,9 @@ class Network(Struct, eq=False):
         if link is None:
             return
         link.cut, link.cut_by, link.delay_us, link.drop_percent = False, 0, 0, 0.0
-        held = [w for w in link.waiting if _held(link, type(w[2]).__name__)]
+        remaining = [w for w in link.waiting if _held(link, type(w[2]).__name__)]
         going = [w for w in link.waiting if not _held(link, type(w[2]).__name__)]
-        link.waiting = held
+        link.waiting = remaining
         self._let_go(source, destination, going, lose=False)
         self._settle_link(source, destination, link)
 
@@ -318,11 +320,11 @@ def _held(link: Link, name: str) -> bool:
     return any(_covers(held, name) for held in link.holding)
 
 
-def _is_same(name: str, held: str) -> bool:
+def _is_same(name: str, held_name: str) -> bool:
     """Whether the name released is the name held, which may be that of an API."""
-    return _covers(name, held) or (held != "*" and _covers(held, name))
+    return _covers(name, held_name) or (held_name != "*" and _covers(held_name, name))
 
 
-def _covers(given: str, name: str) -> bool:
-    given = given.replace("AlterIsr", "AlterPartition")
-    return given in ("*", name) or name == f"{given}Request"
+def _covers(api: str, name: str) -> bool:
+    api = api.replace("AlterIsr", "AlterPartition")
+    return api in ("*", name) or name == f"{api}Request"

@@ -38,9 +38,9 @@ class _Blocks:
 
     def copy(self) -> "_Blocks":
         """A copy that shares the encoded blocks, which are immutable."""
-        made = _Blocks()
-        made.data, made.firsts = self.data.copy(), self.firsts.copy()
-        return made
+        copied = _Blocks()
+        copied.data, copied.firsts = self.data.copy(), self.firsts.copy()
+        return copied
 
 
 class PackedList(MutableSequence[_Item]):
@@ -69,11 +69,11 @@ class PackedList(MutableSequence[_Item]):
 
     def copy(self: _Self) -> _Self:
         """Return an independent copy."""
-        made = type(self)()
-        made._tail = self._tail.copy()
+        copied = type(self)()
+        copied._tail = self._tail.copy()
         if self._blocks is not None:
-            made._blocks = self._blocks.copy()
-        return made
+            copied._blocks = self._blocks.copy()
+        return copied
 
     __copy__ = copy
 
@@ -81,8 +81,8 @@ class PackedList(MutableSequence[_Item]):
     def objects(self) -> int:
         """The number of items currently held as objects."""
         blocks = self._blocks
-        kept = 0 if blocks is None else len(blocks.firsts) + len(blocks.decoded)
-        return kept + len(self._tail)
+        objects = 0 if blocks is None else len(blocks.firsts) + len(blocks.decoded)
+        return objects + len(self._tail)
 
     # ---- at the end
 
@@ -166,8 +166,8 @@ class PackedList(MutableSequence[_Item]):
             return tail[index - packed]
         if index < 0:
             raise IndexError("list index out of range")
-        block, place = divmod(index, self._block_items)
-        return self._block(block)[place]
+        block, offset = divmod(index, self._block_items)
+        return self._block(block)[offset]
 
     def __iter__(self) -> Iterator[_Item]:
         if self._blocks is not None:
@@ -224,12 +224,12 @@ class PackedList(MutableSequence[_Item]):
         return [self[index] for index in range(start, stop, step)]
 
 
-def same_start(one: Sequence[Any], other: Sequence[Any]) -> int:
+def same_start(first_list: Sequence[Any], second_list: Sequence[Any]) -> int:
     """The length of the common prefix of two lists."""
     begin = 0
-    if isinstance(one, PackedList) and isinstance(other, PackedList):
-        begin = one.same_blocks(other) * one._block_items
-    first, second = one[begin:], other[begin:]
+    if isinstance(first_list, PackedList) and isinstance(second_list, PackedList):
+        begin = first_list.same_blocks(second_list) * first_list._block_items
+    first, second = first_list[begin:], second_list[begin:]
     shorter = min(len(first), len(second))
     if first[:shorter] == second[:shorter]:
         return begin + shorter

@@ -77,13 +77,13 @@ def _struct_copier(kind: type[Struct]) -> Copier:
     ]
 
     def copied(struct: Any) -> Any:  # noqa: ANN401 - a struct of that kind
-        made = struct.__copy__()
+        copied = struct.__copy__()
         for name, copy_field, default in mutable:
             value = getattr(struct, name)
             if value is default or value is None:
                 continue
-            setattr(made, name, copy_field(value) if value else type(value)())
-        return made
+            setattr(copied, name, copy_field(value) if value else type(value)())
+        return copied
 
     return copied
 

@@ -59,26 +59,26 @@ class Timers:
 
     # ---- deadlines: several for one task
 
-    def set_deadline(self, task: str, of: str | int, at_us: int) -> None:
-        """Run ``task`` for ``of`` at ``at_us``, replacing any earlier deadline for it."""
+    def set_deadline(self, task: str, subject: str | int, at_us: int) -> None:
+        """Run ``task`` for ``subject`` at ``at_us``, replacing any earlier deadline for it."""
         state = self._state
         try:
-            state.deadlines[task][of] = at_us
+            state.deadlines[task][subject] = at_us
         except KeyError:
-            state.deadlines[task] = {of: at_us}
+            state.deadlines[task] = {subject: at_us}
         current = state.armed.get(task)
         if current is None or at_us < current:
             self.arm(task, at_us)
 
-    def clear_deadline(self, task: str, of: str | int) -> None:
+    def clear_deadline(self, task: str, subject: str | int) -> None:
         """Clear a deadline that was met."""
         pending = self._state.deadlines.get(task)
         if pending is not None:
-            pending.pop(of, None)
+            pending.pop(subject, None)
 
-    def deadline_of(self, task: str, of: str | int) -> int | None:
-        """The deadline of ``task`` for ``of``, in microseconds; None if there is none."""
-        return self._state.deadlines.get(task, {}).get(of)
+    def deadline_of(self, task: str, subject: str | int) -> int | None:
+        """The deadline of ``task`` for ``subject``, in microseconds; None if there is none."""
+        return self._state.deadlines.get(task, {}).get(subject)
 
     def overdue(self, task: str) -> list[str | int]:
         """Return and remove the expired deadlines of a task, in the order in which they were set.
@@ -89,14 +89,14 @@ class Timers:
         if not pending:
             return []
         now_us, next_us = self._kernel.state.now_us, NEVER_US
-        due: list[str | int] = []
-        for of, at_us in pending.items():
+        overdue: list[str | int] = []
+        for subject, at_us in pending.items():
             if at_us <= now_us:
-                due.append(of)
+                overdue.append(subject)
             elif at_us < next_us:
                 next_us = at_us
-        for of in due:
-            del pending[of]
+        for subject in overdue:
+            del pending[subject]
         if pending:
             self.arm(task, next_us)
-        return due
+        return overdue

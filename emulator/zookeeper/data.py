@@ -417,12 +417,12 @@ def identified_topic_json(assignment: TopicAssignment, random_below: Callable[[i
 
 def shrunk_topic_json(assignment: TopicAssignment, numbers: Iterable[str]) -> str:
     """A topic's znode with only some of its partitions."""
-    kept = frozenset(numbers)
+    remaining = frozenset(numbers)
     fields: dict[str, Any] = msgspec.json.decode(assignment.text)
     for name in ("partitions", "adding_replicas", "removing_replicas"):
         if name in fields:
             fields[name] = {
-                number: fields[name][number] for number in fields[name] if number in kept
+                number: fields[name][number] for number in fields[name] if number in remaining
             }
     return compact(fields)
 

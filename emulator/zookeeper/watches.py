@@ -39,8 +39,8 @@ def _add(table: dict[str, tuple[int, ...]], host: int, path: str) -> None:
 
 def _remove(table: dict[str, tuple[int, ...]], host: int) -> None:
     for path in [path for path, hosts in table.items() if host in hosts]:
-        left = tuple(other for other in table[path] if other != host)
-        if left:
-            table[path] = left
+        remaining = tuple(other for other in table[path] if other != host)
+        if remaining:
+            table[path] = remaining
         else:
             del table[path]

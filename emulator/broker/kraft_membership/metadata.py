@@ -163,7 +163,7 @@ class KRaftMetadata(Struct, eq=False):
         moves = {}
         for topic, number, partition in self.state.image.partitions():
             if partition.adding_replicas or partition.removing_replicas:
-                kept = [
+                remaining = [
                     broker
                     for broker in partition.replicas
                     if broker not in partition.removing_replicas
@@ -173,7 +173,7 @@ class KRaftMetadata(Struct, eq=False):
                     for broker in partition.replicas
                     if broker not in partition.adding_replicas
                 ]
-                moves[f"{topic.name}-{number}"] = (before, kept)
+                moves[f"{topic.name}-{number}"] = (before, remaining)
         response = ListPartitionReassignmentsResponse(request, NONE, moves)
         self.context.respond(source, request, response)
 

@@ -278,9 +278,11 @@ class MetadataPublisher(Struct, eq=False):
         """Delete the folders whose delay has passed."""
         folders, now_us = self.state.folders, self.context.kernel.now
         for name, times in list(folders.items()):
-            folders[name] = kept = [gone_us for gone_us in times if not 0 < gone_us <= now_us]
-            for _ in range(len(times) - len(kept)):
+            folders[name] = pending = [
+                deletion_us for deletion_us in times if not 0 < deletion_us <= now_us
+            ]
+            for _ in range(len(times) - len(pending)):
                 self.context.emit(events.ReplicaFolderMoved, self.context.id, name, False)
-            if not kept:
+            if not pending:
                 del folders[name]
         self._arm_folders()

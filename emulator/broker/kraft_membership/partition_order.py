@@ -31,9 +31,9 @@ def map_order(tps: Iterable[str]) -> list[str]:
     while len(added) >= size * _LOAD_FACTOR:
         size *= 2
 
-    def place(tp: str) -> tuple[int, int]:
+    def bucket(tp: str) -> tuple[int, int]:
         hashed = partition_hash(tp)
         improved = hashed ^ hashed >> 16
         return improved & size - 1, improved - (1 << 32 if improved >> 31 else 0)
 
-    return sorted(added, key=place)
+    return sorted(added, key=bucket)

@@ -43,17 +43,17 @@ class KRaftProducerIds:
             self.state.waits_for_ids.append((source, request))
             self._serve()
             return
-        given = self.block.claim()
-        if given < 0 or self.block.is_low(given):
+        producer_id = self.block.claim()
+        if producer_id < 0 or self.block.is_low(producer_id):
             self._ask()
-        self._respond(source, request, "NONE" if given >= 0 else LOADING, given)
+        self._respond(source, request, "NONE" if producer_id >= 0 else LOADING, producer_id)
 
     def _serve(self) -> None:
-        waiting, given = self.state.waits_for_ids, 0
-        while waiting and given >= 0:
-            given = self.block.claim()
-            if given >= 0:
-                self._respond(*waiting.pop(0), "NONE", given)
+        waiting, producer_id = self.state.waits_for_ids, 0
+        while waiting and producer_id >= 0:
+            producer_id = self.block.claim()
+            if producer_id >= 0:
+                self._respond(*waiting.pop(0), "NONE", producer_id)
         if waiting:
             self._ask()
 
@@ -72,7 +72,7 @@ class KRaftProducerIds:
         for source, request in waiting:
             self._respond(source, request, LOADING, -1)
 
-    def _respond(self, source: int, request: int, error: str, given: int) -> None:
+    def _respond(self, source: int, request: int, error: str, producer_id: int) -> None:
         epoch = FIRST_EPOCH if error == "NONE" else -1
-        response = InitProducerIdResponse(request, error, given, epoch)
+        response = InitProducerIdResponse(request, error, producer_id, epoch)
         self.context.respond(source, request, response)

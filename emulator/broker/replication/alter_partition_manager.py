@@ -198,7 +198,10 @@ class AlterPartitionManager:
 
 def _is_another(replica: Replica, sent: AlterPartitionRequest) -> bool:
     """Whether a change is pending that was proposed for a newer state than the one sent."""
-    asked = sent.partitions.get(replica.tp)
-    if asked is None or replica.pending is None:
+    proposed = sent.partitions.get(replica.tp)
+    if proposed is None or replica.pending is None:
         return False
-    return (replica.leader_epoch, replica.zk_version) != (asked.leader_epoch, asked.zk_version)
+    return (replica.leader_epoch, replica.zk_version) != (
+        proposed.leader_epoch,
+        proposed.zk_version,
+    )

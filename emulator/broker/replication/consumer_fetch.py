@@ -325,14 +325,14 @@ class ConsumerReads:
         offset, then the most recently caught up, then the highest id. Source: ``ReplicaManager``
         and ``RackAwareReplicaSelector`` 2.4 to 3.9 (from 3.3.2 only members of the ISR).
         """
-        mine = self.context.id
+        broker = self.context.id
         racks = self.context.settings.racks
         if (
             not (rack and self.from_followers and self.context.config.rack_aware_reads)
             or replica.role != LEADER
-            or racks.get(mine) == rack
+            or racks.get(broker) == rack
         ):
-            return mine
+            return broker
         candidates = [
             (remote.leo, self.sessions.caught_up_us(replica, follower), follower)
             for follower, remote in replica.remotes.items()
@@ -341,7 +341,7 @@ class ConsumerReads:
             and remote.leo >= offset
             and (follower in replica.isr or not self.in_sync_only)
         ]
-        return max(candidates)[2] if candidates else mine
+        return max(candidates)[2] if candidates else broker
 
 
 def _epoch_at_start(replica: Replica) -> int:

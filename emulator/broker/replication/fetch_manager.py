@@ -124,9 +124,9 @@ class FetchManager:
             return replace(message, session_id=INVALID_SESSION_ID, session_epoch=FINAL_EPOCH)
         session.last_used_us = self.kernel.now
         session.epoch = _next(session.epoch)
-        return replace(message, partitions={tp: self._asked(p) for tp, p in partitions.items()})
+        return replace(message, partitions={tp: self._requested(p) for tp, p in partitions.items()})
 
-    def _asked(self, partition: CachedPartition) -> FetchPartition:
+    def _requested(self, partition: CachedPartition) -> FetchPartition:
         requested = partition.requested
         return replace(requested, current_leader_epoch=-1) if self.forgets_epochs else requested
 
@@ -165,11 +165,11 @@ class FetchManager:
             tp: CachedPartition(message.partitions[tp], row.high_watermark, row.log_start)
             for tp, row in rows.items()
         }
-        made = Session(
+        session = Session(
             self._new_id(shard), shard, message.uses_topic_ids, now_us, now_us, partitions
         )
-        cache.sessions[made.id] = made
-        return made.id
+        cache.sessions[session.id] = session
+        return session.id
 
     def _new_id(self, shard: int) -> int:
         """Return an unused id in the range of a shard; a restarted broker gives other ids."""
@@ -189,8 +189,8 @@ class FetchManager:
         sessions = [session for session in self.cache.sessions.values() if session.shard == shard]
         since_us = self.kernel.now - EVICTION_US
         followers = sum(fetched_us >= since_us for fetched_us in self.last_fetches().values())
-        taken = len(sessions) + len(range(shard, followers, self.shards))
-        if taken < self.context.config.fetch_session_slots // self.shards:
+        used = len(sessions) + len(range(shard, followers, self.shards))
+        if used < self.context.config.fetch_session_slots // self.shards:
             return True
         if not sessions:
             return False

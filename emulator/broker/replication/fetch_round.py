@@ -29,9 +29,9 @@ class SingleRounds:
         if phase == COMPARING:
             return self._ask(replica, fetchers.ends_question(replica.tp))
         if rules.truncates_by_epoch and not rules.diverging_fetch and phase == TRUNCATING:
-            asked = {replica.tp: fetchers.epoch_question(replica)}
+            questions = {replica.tp: fetchers.epoch_question(replica)}
             return self._ask(
-                replica, OffsetsForLeaderEpochRequest(self.context.id, asked, one_shot=True)
+                replica, OffsetsForLeaderEpochRequest(self.context.id, questions, one_shot=True)
             )
         return self._ask(
             replica,

@@ -492,8 +492,8 @@ class FetchSessions:
                 # The row was read before this fetch raised the HW: that is for the next response.
                 later[tp] = True
             if self.quick:
-                told = TellHighWatermark(session.follower, row.high_watermark)
-                self.replicas.do(replica, told)
+                command = TellHighWatermark(session.follower, row.high_watermark)
+                self.replicas.do(replica, command)
         session.news = later
 
     @staticmethod

@@ -462,14 +462,14 @@ class FetcherManager:
 
     # ---- delays and lost connections
 
-    def _resume(self, of: str | int, pause_us: int = 0) -> int:
+    def _resume(self, subject: str | int, pause_us: int = 0) -> int:
         """When a partition, or all partitions of a broker, are fetched again (microseconds).
 
         That is after ``pause_us``, or if it is 0 after replica.fetch.backoff.ms.
         """
         pause_us = pause_us or self.context.config.replica_fetch_backoff_us
         resume_us = self.kernel.state.now_us + pause_us
-        self.context.timers.set_deadline(BACKOFF, of, resume_us)
+        self.context.timers.set_deadline(BACKOFF, subject, resume_us)
         return resume_us
 
     def _delay(self, fetcher: Fetcher, tp: str, fetch_state: FetchState) -> None:

@@ -116,12 +116,12 @@ class PartitionLocks:
                 self.context.respond(follower, request, response)
         waiting, state.waiting = state.waiting, []
         free: list[Waiting] = []
-        for held in waiting:
-            source, _, message = held
+        for blocked in waiting:
+            source, _, message = blocked
             if self.blocks(source, message):
-                state.waiting.append(held)
+                state.waiting.append(blocked)
             else:
-                free.append(held)
+                free.append(blocked)
         return free
 
     # ---- blocked requests

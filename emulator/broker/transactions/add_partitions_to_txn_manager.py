@@ -119,7 +119,7 @@ class AddPartitionsToTxnManager:
         if coordinator < 0:
             self._refuse(verification, "COORDINATOR_NOT_AVAILABLE")
             return
-        asked = AddPartitionsToTxnRequest(
+        verify = AddPartitionsToTxnRequest(
             message.transactional_id,
             message.batch.producer_id,
             message.batch.producer_epoch,
@@ -130,9 +130,9 @@ class AddPartitionsToTxnManager:
         if coordinator == context.id:
             number = self.own.number(ASKER)
             self.state.waiting[-number] = verification
-            context.carry_out(CoordinatorAsked(number, asked))
+            context.carry_out(CoordinatorAsked(number, verify))
             return
-        seq = context.network.send(context.id, coordinator, asked)
+        seq = context.network.send(context.id, coordinator, verify)
         self.state.waiting[seq] = verification
         context.timers.set_deadline(TIMEOUT, seq, context.kernel.now + TIMEOUT_US)
 

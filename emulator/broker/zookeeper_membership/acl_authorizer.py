@@ -150,14 +150,14 @@ class AclAuthorizer(Struct, eq=False):
     def _delete(self, acl_filter: Acl) -> Answer:
         if reason := why_no_filter(acl_filter):
             return "INVALID_REQUEST", reason, []
-        gone = []
+        deleted = []
         for path in list(self.state.acls):
-            known = self._read(path)
-            left = [acl for acl in known if not acl.matches(acl_filter)]
-            if len(left) < len(known):
-                gone += [acl for acl in known if acl.matches(acl_filter)]
-                self._write(path, left)
-        return NONE, "", gone
+            entries = self._read(path)
+            remaining = [acl for acl in entries if not acl.matches(acl_filter)]
+            if len(remaining) < len(entries):
+                deleted += [acl for acl in entries if acl.matches(acl_filter)]
+                self._write(path, remaining)
+        return NONE, "", deleted
 
     def _write(self, path: str, acls: list[Acl]) -> None:
         """Write the entries of a resource (none: delete its znode), and notify the others."""

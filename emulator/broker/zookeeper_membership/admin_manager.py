@@ -279,7 +279,7 @@ class ZkAdminManager(Struct, eq=False):
             if unknown := [broker for broker in replicas if broker not in live]:
                 raise _bad_assignment(f"Broker {unknown[0]} does not live; {live} do.")
 
-    def _grow(self, topic: str, count: int, given: list[list[int]], *, write: bool) -> None:
+    def _grow(self, topic: str, count: int, replica_lists: list[list[int]], *, write: bool) -> None:
         node = self.zk.find(znodes.topic_path(topic))
         current = znodes.topic_in(None if node is None else node.data)
         if current is None or not current.replicas:
@@ -289,11 +289,11 @@ class ZkAdminManager(Struct, eq=False):
             raise RefusedTopicError(
                 "INVALID_PARTITIONS", f"Topic '{topic}' has {have} partitions already."
             )
-        if given:
-            if len(given) != count - have:
+        if replica_lists:
+            if len(replica_lists) != count - have:
                 raise _bad_assignment(f"There are {count - have} new partitions.")
-            self._check_lists(given)
-            new = given
+            self._check_lists(replica_lists)
+            new = replica_lists
         else:
             first = current.replicas[min(current.replicas)]
             live = self.context.process.live_brokers

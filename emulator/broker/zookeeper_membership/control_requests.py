@@ -66,7 +66,7 @@ class ControlRequests(Struct, eq=False):
         )
         errors: dict[str, str] = {}
         if error == NONE:
-            mine, do = self.context.id, self.replicas.do
+            broker, do = self.context.id, self.replicas.do
             lead: list[tuple[Replica, PartitionInfo]] = []
             follow: list[tuple[Replica, PartitionInfo]] = []
             configured: dict[str, None] = {}
@@ -79,12 +79,12 @@ class ControlRequests(Struct, eq=False):
                     self.context.refuse(
                         source, request, tp, errors[tp], info.leader_epoch, replica.leader_epoch
                     )
-                elif mine not in info.replicas:
+                elif broker not in info.replicas:
                     errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
                 else:
                     if replica is None:
                         replica = self._create(tp, info, configured)
-                    (lead if info.leader == mine else follow).append((replica, info))
+                    (lead if info.leader == broker else follow).append((replica, info))
             # Leaders come first in every release (makeLeaders, makeFollowers).
             for replica, info in lead:
                 do(

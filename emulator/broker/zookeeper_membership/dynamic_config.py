@@ -38,14 +38,14 @@ class DynamicConfig:
         context: BrokerContext,
         state: DynamicConfigState,
         zk: ZkClient,
-        taken: ConfigListener,
+        listener: ConfigListener,
     ) -> None:
-        """Read for the broker of ``context``; ``taken`` is called after each notification."""
+        """Read for the broker of ``context``; ``listener`` is called after each notification."""
         self.context = context
         self.state = state
         self.process = context.process
         self.zk = zk
-        self.taken = taken
+        self.listener = listener
         self._texts: dict[str, str | None] = {}
 
     def start(self) -> None:
@@ -114,7 +114,7 @@ class DynamicConfig:
             self._read_topic(name)
         elif kind == "brokers" and name in (str(self.context.id), znodes.ALL_BROKERS):
             self._read_brokers()
-        self.taken(kind, name)
+        self.listener(kind, name)
 
     def _read_topic(self, topic: str) -> None:
         """Apply a topic's values; if they cannot be read, the known values stay in force."""

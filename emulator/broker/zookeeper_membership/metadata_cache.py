@@ -167,11 +167,11 @@ class MetadataCache:
 
     def _partitions_of(self, topic: str) -> list[int]:
         """The partitions that may be known, including those that have never had a leader."""
-        known: dict[int, None] = {}
-        while f"{topic}-{len(known)}" in self.context.process.metadata:
-            known[len(known)] = None
+        numbers: dict[int, None] = {}
+        while f"{topic}-{len(numbers)}" in self.context.process.metadata:
+            numbers[len(numbers)] = None
         # Partition numbers are read from their znodes, to save an index of the metadata by topic;
         # everything reported about them comes from the metadata alone.
         names = self.zk.zookeeper.names(znodes.partitions_path(topic))
-        made = [number for name in names if (number := znodes.number_in(name)) is not None]
-        return sorted(known | dict.fromkeys(made))
+        stored = [number for name in names if (number := znodes.number_in(name)) is not None]
+        return sorted(numbers | dict.fromkeys(stored))

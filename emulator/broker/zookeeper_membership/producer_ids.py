@@ -42,20 +42,22 @@ class ProducerIds:
     def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
         """Return a unique id; send no response while none can be allocated."""
         state = self.state
-        given, error = state.claim(), "NONE"
+        producer_id, error = state.claim(), "NONE"
         try:
-            if self.without_waiting and (given < 0 or state.is_low(given)):
+            if self.without_waiting and (producer_id < 0 or state.is_low(producer_id)):
                 self._take_block()
-                error = "NONE" if given >= 0 else LOADING
-            elif given < 0:
+                error = "NONE" if producer_id >= 0 else LOADING
+            elif producer_id < 0:
                 error = "NONE" if self._take_block() else "UNKNOWN_SERVER_ERROR"
-                given = state.claim()
+                producer_id = state.claim()
         except errors.ConnectionLoss:
             if not self.without_waiting:
                 return  # the thread waits for ZooKeeper, longer than the client's request timeout
-            error = "NONE" if given >= 0 else LOADING
+            error = "NONE" if producer_id >= 0 else LOADING
         epoch = FIRST_EPOCH if error == "NONE" else -1
-        self.context.respond(source, request, InitProducerIdResponse(request, error, given, epoch))
+        self.context.respond(
+            source, request, InitProducerIdResponse(request, error, producer_id, epoch)
+        )
 
     def _take_block(self) -> bool:
         """Allocate the block after the last allocated one; False if that is not possible.

@@ -59,34 +59,34 @@ _CAUSES: Final = {
 }
 
 
-def match_closing(attempt: Attempt, place: int) -> Match | None:
-    """Return the rule whose outcome are the records up to ``place``, which is about a broker.
+def match_closing(attempt: Attempt, index: int) -> Match | None:
+    """Return the rule whose outcome are the records up to ``index``, which is about a broker.
 
     The changes of partitions come before it: a fencing, for example.
     """
-    for outcome in _closings(attempt, place):
-        if len(outcome.records) == place + 1 and attempt.begins_with(outcome.records):
-            return Match(place + 1, outcome.rule, outcome.because)
+    for outcome in _closings(attempt, index):
+        if len(outcome.records) == index + 1 and attempt.begins_with(outcome.records):
+            return Match(index + 1, outcome.rule, outcome.because)
     return None
 
 
-def next_chance(attempt: Attempt, place: int) -> int:
+def next_chance(attempt: Attempt, index: int) -> int:
     """Return how many records must be explained alone before a rule may explain the rest.
 
-    These are the last one that the rule about the broker at ``place`` does not write, and all
+    These are the last one that the rule about the broker at ``index`` does not write, and all
     before it. So a fencing with thousands of partitions is not compared again after each of them.
     """
-    outcomes = _closings(attempt, place)
-    return min((_chance(attempt, place, outcome) for outcome in outcomes), default=place)
+    outcomes = _closings(attempt, index)
+    return min((_chance(attempt, index, outcome) for outcome in outcomes), default=index)
 
 
-def _chance(attempt: Attempt, place: int, outcome: Outcome) -> int:
+def _chance(attempt: Attempt, index: int, outcome: Outcome) -> int:
     expected = {
         (record.topic_id, record.partition_id): in_any_order(record)
         for record in outcome.records
         if isinstance(record, PartitionChangeRecord)
     }
-    changes = [entry.record for entry in attempt.entries[:place]]
+    changes = [entry.record for entry in attempt.entries[:index]]
     keys = [(change.topic_id, change.partition_id) for change in changes if _is_change(change)]
     last = {key: number for number, key in enumerate(keys)}
     chance, seen = 0, set()
@@ -117,27 +117,27 @@ def match_opening(attempt: Attempt) -> Match | None:
     return None
 
 
-def match_partly(attempt: Attempt, place: int) -> Match | None:
-    """Return the rule of which most records up to ``place`` are the outcome, with the others.
+def match_partly(attempt: Attempt, index: int) -> Match | None:
+    """Return the rule of which most records up to ``index`` are the outcome, with the others.
 
-    ``place`` is that of the next record about a broker, or 0 if the first one is. None: no rule is
+    ``index`` is that of the next record about a broker, or 0 if the first one is. None: no rule is
     near.
 
     Raises:
         NoRule: what the broker does is impossible.
     """
-    if place == 0:
+    if index == 0:
         opening = next(_openings(attempt), None)
         if opening is not None:
             changed = _following(attempt, len(opening.records) - 1)
             return _compared(attempt, opening, changed + 1, 0)
-    closing = next(_closings(attempt, place), None)
+    closing = next(_closings(attempt, index), None)
     if closing is not None:
-        match = _compared(attempt, closing, place + 1, place)
-        if place == 0 or len(match.faults) <= place // 2:
+        match = _compared(attempt, closing, index + 1, index)
+        if index == 0 or len(match.faults) <= index // 2:
             return match
-    early = _too_early(attempt, place)
-    if early is None and place == 0:
+    early = _too_early(attempt, index)
+    if early is None and index == 0:
         raise NoRule(_why_not(attempt))
     return early
 
@@ -178,14 +178,14 @@ def _following(attempt: Attempt, count: int) -> int:
     return sum(1 for _ in changes)
 
 
-def _compared(attempt: Attempt, outcome: Outcome, count: int, place: int) -> Match:
-    """Compare the first ``count`` records with an outcome; the one at ``place`` is the broker's."""
+def _compared(attempt: Attempt, outcome: Outcome, count: int, index: int) -> Match:
+    """Compare the first ``count`` records with an outcome; the one at ``index`` is the broker's."""
     expected = {
         (record.topic_id, record.partition_id): in_any_order(record)
         for record in outcome.records
         if isinstance(record, PartitionChangeRecord)
     }
-    closing = attempt.entries[place].record
+    closing = attempt.entries[index].record
     assert isinstance(closing, ABOUT_BROKERS)
     cause = f"the {_CAUSES[outcome.rule]} of broker {closing.broker_id}"
     faults: dict[int, str] = {}
@@ -205,7 +205,7 @@ def _compared(attempt: Attempt, outcome: Outcome, count: int, place: int) -> Mat
     for record in expected.values():
         name, before = _partition(attempt, record)
         state = _shown(before.merge(record))
-        faults.setdefault(place, f"{cause} also changes {name} to {state}")
+        faults.setdefault(index, f"{cause} also changes {name} to {state}")
     return Match(count, outcome.rule, outcome.because, faults)
 
 
@@ -216,31 +216,31 @@ def _partition(
     return f"{topic.name}-{record.partition_id}", topic.partitions[record.partition_id]
 
 
-def _closings(attempt: Attempt, place: int) -> Iterator[Outcome]:
+def _closings(attempt: Attempt, index: int) -> Iterator[Outcome]:
     context = attempt.context
-    record = attempt.entries[place].record
-    message = attempt.entries[place].message
+    record = attempt.entries[index].record
+    message = attempt.entries[index].message
     match record:
         case BrokerRegistrationChangeRecord(broker_id=broker, fenced=fenced) if fenced == FENCE:
-            known = context.image.brokers.get(broker)
-            if known is not None and not _has_session(attempt, known, place):
-                yield _fencing(attempt, known)
+            registration = context.image.brokers.get(broker)
+            if registration is not None and not _has_session(attempt, registration, index):
+                yield _fencing(attempt, registration)
         case UnregisterBrokerRecord(broker_id=broker) if broker in context.image.brokers:
             records = broker_unregistered(context, broker)
             because = f"an administrator unregistered broker {broker}"
             yield Outcome(records, Rule.BROKER_UNREGISTRATION, because)
         case RegisterBrokerRecord():
-            yield from _registrations(attempt, record, place)
+            yield from _registrations(attempt, record, index)
         case BrokerRegistrationChangeRecord(broker_id=broker):
-            known = context.image.brokers.get(broker)
-            if known is None:
+            registration = context.image.brokers.get(broker)
+            if registration is None:
                 return
             assert isinstance(message, wire.BrokerRegistrationChangeRecord)
             if message.log_dirs:
                 yield from _offline(attempt, record, message)
-            if record.cordoned_log_dirs not in (None, known.cordoned_log_dirs):
+            if record.cordoned_log_dirs not in (None, registration.cordoned_log_dirs):
                 change = BrokerRegistrationChangeRecord(
-                    broker, known.epoch, cordoned_log_dirs=record.cordoned_log_dirs
+                    broker, registration.epoch, cordoned_log_dirs=record.cordoned_log_dirs
                 )
                 because = f"broker {broker} told so with a heartbeat"
                 yield Outcome([change], Rule.CORDONED_DIRECTORIES, because)
@@ -251,19 +251,22 @@ def _closings(attempt: Attempt, place: int) -> Iterator[Outcome]:
 # ---- registrations
 
 
-def _registrations(attempt: Attempt, record: RegisterBrokerRecord, place: int) -> Iterator[Outcome]:
+def _registrations(attempt: Attempt, record: RegisterBrokerRecord, index: int) -> Iterator[Outcome]:
     context, broker = attempt.context, record.broker_id
-    known = context.image.brokers.get(broker)
-    is_new = known is not None and known.incarnation_id != record.incarnation_id
-    if _why_not_register(attempt, place) is not None:
+    broker_registration = context.image.brokers.get(broker)
+    is_new = (
+        broker_registration is not None
+        and broker_registration.incarnation_id != record.incarnation_id
+    )
+    if _why_not_register(attempt, index) is not None:
         return
-    previous_epochs = (-1,) if known is None else (-1, known.epoch)
+    previous_epochs = (-1,) if broker_registration is None else (-1, broker_registration.epoch)
     for previous in previous_epochs:
         request = BrokerRegistrationRequest(
             broker, record.incarnation_id, record.rack, previous, record.directory
         )
         records = registration(context, request, attempt.entry.offset)
-        if known is None:
+        if broker_registration is None:
             because = f"broker {broker} started for the first time"
         elif not is_new:
             because = f"broker {broker} registered again without a restart"
@@ -273,14 +276,19 @@ def _registrations(attempt: Attempt, record: RegisterBrokerRecord, place: int) -
         yield Outcome(records, rule, because)
 
 
-def _why_not_register(attempt: Attempt, place: int) -> str | None:
-    context, entry = attempt.context, attempt.entries[place]
+def _why_not_register(attempt: Attempt, index: int) -> str | None:
+    context, entry = attempt.context, attempt.entries[index]
     message = entry.message
     assert isinstance(message, wire.RegisterBrokerRecord)
     broker = message.broker_id
-    known = context.image.brokers.get(broker)
-    is_new = known is not None and known.incarnation_id != _incarnation(entry.record)
-    if known is not None and is_new and not known.fenced and _has_session(attempt, known, place):
+    registration = context.image.brokers.get(broker)
+    is_new = registration is not None and registration.incarnation_id != _incarnation(entry.record)
+    if (
+        registration is not None
+        and is_new
+        and not registration.fenced
+        and _has_session(attempt, registration, index)
+    ):
         return (
             f"broker {broker} registers anew while its session lasts:"
             f" {attempt.observed.heard.get(broker, 'it is unfenced')}"
@@ -296,7 +304,7 @@ def _why_not_register(attempt: Attempt, place: int) -> str | None:
                 f"broker {broker} supports {feature.name} {feature.min_supported_version} to"
                 f" {feature.max_supported_version}, and it is {level}"
             )
-    numbers = {attempt.observed.directories.of(log_dir) for log_dir in message.log_dirs}
+    numbers = {attempt.observed.directories.number_of(log_dir) for log_dir in message.log_dirs}
     for other, directories in attempt.observed.broker_directories.items():
         if other != broker and numbers & set(directories):
             return f"broker {broker} has a log directory that broker {other} has registered"
@@ -316,29 +324,31 @@ def _fencing(attempt: Attempt, known: BrokerRegistration) -> Outcome:
     return Outcome(records, Rule.FENCING, _cause_of_fencing(attempt, known))
 
 
-def _too_early(attempt: Attempt, place: int) -> Match | None:
+def _too_early(attempt: Attempt, index: int) -> Match | None:
     """A fencing of a broker that was heard of: only its changes of partitions are explained."""
-    record = attempt.entries[place].record
+    record = attempt.entries[index].record
     if not isinstance(record, BrokerRegistrationChangeRecord) or record.fenced != FENCE:
         return None
-    known = attempt.context.image.brokers.get(record.broker_id)
-    if known is None or not _has_session(attempt, known, place):
+    registration = attempt.context.image.brokers.get(record.broker_id)
+    if registration is None or not _has_session(attempt, registration, index):
         return None
-    match = _compared(attempt, _fencing(attempt, known), place + 1, place)
-    if place and len(match.faults) > place // 2:
+    match = _compared(attempt, _fencing(attempt, registration), index + 1, index)
+    if index and len(match.faults) > index // 2:
         return None
-    return replace(match, faults={**match.faults, place: _why_not(attempt, place)})
+    return replace(match, faults={**match.faults, index: _why_not(attempt, index)})
 
 
-def _has_session(attempt: Attempt, known: BrokerRegistration, place: int) -> bool:
+def _has_session(attempt: Attempt, registration: BrokerRegistration, index: int) -> bool:
     """Whether the broker has leaders to lose, and was heard of too recently to be fenced."""
-    if known.fenced or known.in_controlled_shutdown:
+    if registration.fenced or registration.in_controlled_shutdown:
         return False
-    is_registration = isinstance(attempt.entries[place].record, RegisterBrokerRecord)
-    if not is_registration and not attempt.context.state.partitions.has_leaderships(known.id):
+    is_registration = isinstance(attempt.entries[index].record, RegisterBrokerRecord)
+    if not is_registration and not attempt.context.state.partitions.has_leaderships(
+        registration.id
+    ):
         return False  # it may shut down
-    heard_ms = attempt.observed.last_contact_ms(known.id)
-    now_ms = attempt.entries[place].timestamp_ms
+    heard_ms = attempt.observed.last_contact_ms(registration.id)
+    now_ms = attempt.entries[index].timestamp_ms
     return heard_ms is not None and now_ms - heard_ms < SHORTEST_SESSION_MS
 
 
@@ -368,7 +378,7 @@ def _offline(
 ) -> Iterator[Outcome]:
     observed, context, broker = attempt.observed, attempt.context, record.broker_id
     before = observed.broker_directories.get(broker, ())
-    online = {observed.directories.of(log_dir) for log_dir in message.log_dirs}
+    online = {observed.directories.number_of(log_dir) for log_dir in message.log_dirs}
     if not online < set(before):
         return
     failed = set(before) - online
@@ -388,23 +398,23 @@ def _offline(
 
 
 def _registered(attempt: Attempt, broker: int, epoch: int) -> BrokerRegistration:
-    known = attempt.context.image.brokers.get(broker)
-    if known is None:
+    registration = attempt.context.image.brokers.get(broker)
+    if registration is None:
         raise NoRule(f"broker {broker} is not registered")
-    if known.epoch != epoch:
-        raise NoRule(f"broker {broker} has the broker epoch {known.epoch}, not {epoch}")
-    return known
+    if registration.epoch != epoch:
+        raise NoRule(f"broker {broker} has the broker epoch {registration.epoch}, not {epoch}")
+    return registration
 
 
-def _why_not(attempt: Attempt, place: int = 0) -> str:
+def _why_not(attempt: Attempt, index: int = 0) -> str:
     """Why no rule permits the record at a place, which is about a broker."""
-    entry, first = attempt.entries[place], attempt.entry
+    entry, first = attempt.entries[index], attempt.entry
     record = entry.record
     match record:
         case RegisterBrokerRecord(broker_id=broker, broker_epoch=epoch):
-            why = _why_not_register(attempt, place)
-            if why is not None:
-                return why
+            reason = _why_not_register(attempt, index)
+            if reason is not None:
+                return reason
             if epoch != first.offset and not _keeps_epoch(attempt, record):
                 return (
                     f"broker {broker} registers with the broker epoch {epoch}, and the offset of"
@@ -413,8 +423,8 @@ def _why_not(attempt: Attempt, place: int = 0) -> str:
             if not record.fenced:
                 return f"broker {broker} registers unfenced"
         case BrokerRegistrationChangeRecord(broker_id=broker, broker_epoch=epoch):
-            known = _registered(attempt, broker, epoch)
-            if record.fenced == FENCE and _has_session(attempt, known, place):
+            registration = _registered(attempt, broker, epoch)
+            if record.fenced == FENCE and _has_session(attempt, registration, index):
                 heard_ms = attempt.observed.last_contact_ms(broker) or 0
                 return (
                     f"broker {broker} is fenced {(entry.timestamp_ms - heard_ms) / 1_000:.3f} s"

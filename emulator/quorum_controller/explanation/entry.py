@@ -44,14 +44,14 @@ class Upcoming(Sequence[Entry]):
         self._start = start
 
     @overload
-    def __getitem__(self, place: int) -> Entry: ...
+    def __getitem__(self, index: int) -> Entry: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Entry]: ...
-    def __getitem__(self, place: int | slice) -> Entry | list[Entry]:
+    def __getitem__(self, index: slice) -> list[Entry]: ...
+    def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
         """Return the record at a place counted from the first, or those of a slice."""
-        if isinstance(place, int):
-            return self._entries[self._start + place]
-        begin, end, _ = place.indices(len(self))
+        if isinstance(index, int):
+            return self._entries[self._start + index]
+        begin, end, _ = index.indices(len(self))
         return self._entries[self._start + begin : self._start + end]
 
     def __len__(self) -> int:
@@ -76,19 +76,19 @@ class DirectoryNumbers(Struct):
         """Return the numbers before the first record."""
         return DirectoryNumbers(dict(_RESERVED_IDS))
 
-    def of(self, directory: bytes) -> int:
+    def number_of(self, directory: bytes) -> int:
         return self.numbers.setdefault(directory, len(self.numbers) - len(_RESERVED_IDS) + 1)
 
     def all(self, directories: list[bytes] | None) -> tuple[int, ...] | None:
         """Return the numbers of replicas' directories; () if none is known, None if unchanged."""
         if directories is None:
             return None
-        numbers = tuple(map(self.of, directories))
+        numbers = tuple(map(self.number_of, directories))
         return numbers if any(numbers) else ()
 
     def default(self, directories: list[bytes]) -> int:
         """Return where a broker with these directories will have a new replica."""
-        return self.of(directories[0]) if len(directories) == 1 else ANY_DIRECTORY
+        return self.number_of(directories[0]) if len(directories) == 1 else ANY_DIRECTORY
 
 
 def entries(batch: MetadataBatch, directories: DirectoryNumbers) -> Iterator[Entry]:

@@ -65,11 +65,11 @@ class Attempt(Struct, frozen=True):
 def _canonical(records: Sequence[AnyRecord | None]) -> list[object]:
     others: list[object] = []
     changes: dict[tuple[str, int], object] = {}
-    for place, record in enumerate(records):
+    for index, record in enumerate(records):
         if isinstance(record, PartitionChangeRecord):
             changes[record.topic_id, record.partition_id] = in_any_order(record)
         else:
-            others.append((place, record))
+            others.append((index, record))
     return [len(records), changes, others]
 
 

@@ -149,8 +149,8 @@ class ObservedController(Struct):
         if message.log_dirs:
             self._set_directories(broker, message.log_dirs)
         if record.fenced:
-            what = "fenced" if record.fenced > 0 else "unfenced"
-            self.heard[broker] = f"it was {what} at offset {entry.offset:,}"
+            fencing = "fenced" if record.fenced > 0 else "unfenced"
+            self.heard[broker] = f"it was {fencing} at offset {entry.offset:,}"
         elif record.in_controlled_shutdown:
             self.heard[broker] = f"it began its controlled shutdown at offset {entry.offset:,}"
 
@@ -160,7 +160,7 @@ class ObservedController(Struct):
             known.pop(message.broker_id, None)
 
     def _set_directories(self, broker: int, ids: list[bytes]) -> None:
-        numbers = tuple(map(self.directories.of, ids))
+        numbers = tuple(map(self.directories.number_of, ids))
         self.broker_directories[broker] = numbers
         known = self.image.brokers[broker]
         values = {name: getattr(known, name) for name in BrokerRegistration.__struct_fields__}

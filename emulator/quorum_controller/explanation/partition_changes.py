@@ -166,8 +166,8 @@ def _directory(change: Change) -> Outcomes:
     partition, record = change.partition, change.record
     if record.directories is None:
         return
-    for place, broker in enumerate(partition.replicas):
-        directory = record.directories[place] if record.directories else 0
+    for index, broker in enumerate(partition.replicas):
+        directory = record.directories[index] if record.directories else 0
         if directory == partition.directory(broker):
             continue
         epoch = change.context.image.brokers[broker].epoch
@@ -219,9 +219,9 @@ _RULES: tuple[tuple[Rule, Callable[[Change], Outcomes]], ...] = (
 def reason(change: Change) -> str:
     """Return why no rule makes a change: what is impossible in it, or that nothing causes it."""
     for check in (_impossible_replicas, _impossible_isr, _impossible_elr, _impossible_leader):
-        why = check(change)
-        if why is not None:
-            return why
+        impossible = check(change)
+        if impossible is not None:
+            return impossible
     partition = change.partition
     changes = ", ".join(
         f"{name} {listed(value) if isinstance(value, tuple) else value}"

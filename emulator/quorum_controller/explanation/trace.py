@@ -161,21 +161,21 @@ class Explainer:
     def _check_place(self, batch: MetadataBatch) -> Iterator[Explanation]:
         if not batch.records:
             return
-        why = None
+        fault = None
         is_new_epoch = isinstance(batch.records[0], LeaderChangeMessage)
         if self._next_offset is not None and batch.base_offset != self._next_offset:
-            why = f"the offset after the last batch is {self._next_offset:,}"
+            fault = f"the offset after the last batch is {self._next_offset:,}"
         elif batch.leader_epoch < self._epoch:
-            why = f"epoch {self._epoch} has begun, and this was written in {batch.leader_epoch}"
+            fault = f"epoch {self._epoch} has begun, and this was written in {batch.leader_epoch}"
         elif batch.leader_epoch > self._epoch and not batch.is_control and self._epoch:
-            why = f"no controller was elected for epoch {batch.leader_epoch}"
+            fault = f"no controller was elected for epoch {batch.leader_epoch}"
         elif is_new_epoch and batch.leader_epoch == self._epoch:
-            why = f"a controller was elected for epoch {self._epoch} before"
+            fault = f"a controller was elected for epoch {self._epoch} before"
         self._next_offset = batch.base_offset + len(batch.records)
         self._epoch = max(self._epoch, batch.leader_epoch)
-        if why is not None:
+        if fault is not None:
             messages = tuple(batch.records[:1])
-            yield Explanation(batch.base_offset, batch.timestamp, messages, None, why)
+            yield Explanation(batch.base_offset, batch.timestamp, messages, None, fault)
 
     def _control(self, entry: Entry) -> Explanation:
         message = entry.message
@@ -199,34 +199,34 @@ class Explainer:
     # ---- explaining
 
     def _explain_waiting(self, *, is_complete: bool) -> Iterator[Explanation]:
-        place = 0
+        index = 0
         waiting = self._waiting
         closings = _closings(waiting)
-        while place < len(waiting):
-            upcoming = Upcoming(waiting, place)
+        while index < len(waiting):
+            upcoming = Upcoming(waiting, index)
             if isinstance(upcoming[0].record, BeginTransactionRecord):
                 size = _transaction_size(upcoming)
                 if size is None:
                     break
                 yield from self._explain_transaction(upcoming[:size])
-                place += size
+                index += size
                 continue
-            at = closings[place]
+            at = closings[index]
             if at is None and not is_complete:
                 break
-            closing = None if at is None or at == NOTHING else at - place
+            closing = None if at is None or at == NOTHING else at - index
             answer = self._match(upcoming, closing)
             match = Match(1, Rule.NO_OP, "", {0: answer}) if isinstance(answer, str) else answer
-            yield from _told(upcoming[: match.count], match)
+            yield from _explanations(upcoming[: match.count], match)
             tells_release = False
             for entry in upcoming[: match.count]:
                 self._apply(entry)
                 tells_release |= type(entry.message) not in _OF_PARTITIONS
-            place += match.count
+            index += match.count
             if tells_release:
                 self._find_release()
-        if place:
-            self._waiting = waiting[place:]
+        if index:
+            self._waiting = waiting[index:]
 
     def _match(self, upcoming: Sequence[Entry], closing: int | None) -> Match | str:
         """Explain the first records, or say why nothing does."""
@@ -287,8 +287,8 @@ class Explainer:
             if is_transaction_supported(level):
                 yield _explanation(inside, rule, f"the transaction {name!r}")
             else:
-                why = f"metadata.version {level} has no transactions"
-                yield _explanation(inside, None, why)
+                reason = f"metadata.version {level} has no transactions"
+                yield _explanation(inside, None, reason)
             self._find_release()
             return
         yield _explanation([begin], Rule.TRANSACTION, f"the transaction {name!r}")
@@ -371,21 +371,21 @@ def _about_broker(attempt: Attempt) -> Match | None:
     return match_opening(attempt) or match_closing(attempt, 0)
 
 
-def _told(entries: Sequence[Entry], match: Match) -> Iterator[Explanation]:
+def _explanations(entries: Sequence[Entry], match: Match) -> Iterator[Explanation]:
     """The explanation of records; those that the rule does not write stand alone."""
     begin = 0
-    for place in sorted(match.faults):
-        if place > begin:
-            yield _explanation(entries[begin:place], match.rule, match.because)
-        yield _explanation(entries[place : place + 1], None, match.faults[place])
-        begin = place + 1
+    for index in sorted(match.faults):
+        if index > begin:
+            yield _explanation(entries[begin:index], match.rule, match.because)
+        yield _explanation(entries[index : index + 1], None, match.faults[index])
+        begin = index + 1
     if begin < len(entries):
         yield _explanation(entries[begin:], match.rule, match.because)
 
 
-def _never(why: str) -> Callable[[Attempt], Match | None]:
+def _never(reason: str) -> Callable[[Attempt], Match | None]:
     def refuse(_: Attempt) -> Match | None:
-        raise NoRule(why)
+        raise NoRule(reason)
 
     return refuse
 
@@ -419,18 +419,18 @@ def _closings(waiting: Sequence[Entry]) -> list[int | None]:
     """
     closings: list[int | None] = [None] * len(waiting)
     closing: int | None = None
-    for place in range(len(waiting) - 1, -1, -1):
-        record = waiting[place].record
+    for index in range(len(waiting) - 1, -1, -1):
+        record = waiting[index].record
         if not isinstance(record, PartitionChangeRecord):
-            closing = place if isinstance(record, ABOUT_BROKERS) else NOTHING
-        closings[place] = closing
+            closing = index if isinstance(record, ABOUT_BROKERS) else NOTHING
+        closings[index] = closing
     return closings
 
 
 def _transaction_size(upcoming: Sequence[Entry]) -> int | None:
-    for place, entry in enumerate(upcoming):
+    for index, entry in enumerate(upcoming):
         if isinstance(entry.record, EndTransactionRecord | AbortTransactionRecord):
-            return place + 1
+            return index + 1
     return None
 
 

@@ -73,16 +73,16 @@ def test_a_replica_moves_as_the_table_says_or_not_at_all(current: str, target: s
     broker = 3 if current == REPLICA_NON_EXISTENT else 1
     if current not in (REPLICA_NON_EXISTENT, REPLICA_ONLINE):
         controller.context.state.replicas[f"{TP}@1"] = current
-    assert controller.replicas.of(TP, broker) == current
+    assert controller.replicas.state_of(TP, broker) == current
     legal = (current, target) in pairs(LEGAL_OF_REPLICAS)
     assert controller.replicas.move(TP, broker, target) == legal
     assert refused(lab) == (
         [] if legal else [f"{TP}@{broker} is {current} and cannot become {target}"]
     )
     if not legal:
-        assert controller.replicas.of(TP, broker) == current
+        assert controller.replicas.state_of(TP, broker) == current
     elif target != REPLICA_NON_EXISTENT:
-        assert controller.replicas.of(TP, broker) == target
+        assert controller.replicas.state_of(TP, broker) == target
 
 
 @pytest.mark.parametrize(("current", "target"), list(product(PARTITION, PARTITION)))
@@ -93,7 +93,7 @@ def test_a_partition_moves_as_the_table_says_or_not_at_all(current: str, target:
         controller.context.state.partitions[TP] = current
     legal = (current, target) in pairs(LEGAL_OF_PARTITIONS)
     assert controller.partitions.move(TP, target) == legal
-    assert controller.partitions.of(TP) == (target if legal else current)
+    assert controller.partitions.state_of(TP) == (target if legal else current)
     assert len(refused(lab)) == (not legal)
 
 
@@ -112,7 +112,7 @@ def test_replicas_of_a_dead_broker_are_offline_until_it_returns() -> None:
     lab, controller = with_controller()
     lab.do(CrashBroker(broker=2))
     lab.wait(20_000)
-    assert (controller.replicas.of(TP, 1), controller.replicas.of(TP, 2)) == (
+    assert (controller.replicas.state_of(TP, 1), controller.replicas.state_of(TP, 2)) == (
         REPLICA_ONLINE,
         REPLICA_OFFLINE,
     )
@@ -130,19 +130,19 @@ def test_a_new_controller_holds_dead_replicas_for_offline() -> None:
     holder = lab.cluster.controller_id()
     assert holder is not None
     controller = zookeeper_membership(lab.cluster, holder).controller
-    assert controller.replicas.of(TP, 2) in (REPLICA_OFFLINE, DELETION_INELIGIBLE)
-    assert controller.partitions.of(TP) == ONLINE
+    assert controller.replicas.state_of(TP, 2) in (REPLICA_OFFLINE, DELETION_INELIGIBLE)
+    assert controller.partitions.state_of(TP) == ONLINE
 
 
 def test_what_is_moved_is_new_until_it_is_in_sync_and_gone_when_it_is_dropped() -> None:
     lab, controller = with_controller()
     lab.do(Reassign(tp=TP, replicas=[1, 3]))
-    assert controller.replicas.of(TP, 3) == REPLICA_NON_EXISTENT
+    assert controller.replicas.state_of(TP, 3) == REPLICA_NON_EXISTENT
     lab.wait(1)
-    states = [controller.replicas.of(TP, b) for b in (1, 2, 3)]
+    states = [controller.replicas.state_of(TP, b) for b in (1, 2, 3)]
     assert states == [REPLICA_ONLINE, REPLICA_ONLINE, REPLICA_NEW]
     lab.wait(5_000)
-    assert [controller.replicas.of(TP, b) for b in (1, 2, 3)] == [
+    assert [controller.replicas.state_of(TP, b) for b in (1, 2, 3)] == [
         REPLICA_ONLINE,
         REPLICA_NON_EXISTENT,
         REPLICA_ONLINE,
@@ -156,13 +156,16 @@ def test_replicas_of_a_deleted_topic_wait_for_the_dead_one() -> None:
     lab.wait(20_000)
     lab.do(DeleteTopic(topic="t"))
     lab.wait(1)
-    assert controller.replicas.of(TP, 1) in (DELETION_STARTED, DELETION_SUCCESSFUL)
-    assert controller.replicas.of(TP, 2) in (DELETION_INELIGIBLE, REPLICA_OFFLINE)
+    assert controller.replicas.state_of(TP, 1) in (DELETION_STARTED, DELETION_SUCCESSFUL)
+    assert controller.replicas.state_of(TP, 2) in (DELETION_INELIGIBLE, REPLICA_OFFLINE)
     lab.wait(1_000)
-    assert controller.replicas.of(TP, 1) == DELETION_SUCCESSFUL
+    assert controller.replicas.state_of(TP, 1) == DELETION_SUCCESSFUL
     lab.do(StartBroker(broker=2))
     lab.wait(2_000)
-    assert (controller.partitions.of(TP), controller.context.state.replicas) == (NON_EXISTENT, {})
+    assert (controller.partitions.state_of(TP), controller.context.state.replicas) == (
+        NON_EXISTENT,
+        {},
+    )
 
 
 def test_a_partition_without_live_replicas_stays_new() -> None:
@@ -171,10 +174,10 @@ def test_a_partition_without_live_replicas_stays_new() -> None:
     lab.wait(20_000)
     lab.do(CreateTopic(topic="u", assignment=[[3]]))
     lab.wait(100)
-    assert controller.partitions.of("u-0") == NEW
+    assert controller.partitions.state_of("u-0") == NEW
     lab.do(StartBroker(broker=3))
     lab.wait(2_000)
-    assert controller.partitions.of("u-0") == ONLINE
+    assert controller.partitions.state_of("u-0") == ONLINE
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -191,7 +194,7 @@ def test_an_offline_partition_is_so_called() -> None:
     lab.do(CrashBroker(broker=1))
     lab.do(CrashBroker(broker=2))
     lab.wait(20_000)
-    assert controller.partitions.of(TP) == OFFLINE
+    assert controller.partitions.state_of(TP) == OFFLINE
 
 
 @pytest.mark.parametrize("machine", [REPLICA, PARTITION], ids=["replicas", "partitions"])
