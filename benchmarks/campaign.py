@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 from commands.language.ranges import Seeds, Variation
-from commands.runs.campaign_plan import Given, plan
+from commands.runs.campaign_plan import CampaignOptions, plan
 from sessions.analysis.session import spark_session
 from sessions.campaign.manifest import CampaignFolder
 from sessions.campaign.plan import Plan
@@ -48,7 +48,7 @@ def campaign(folder: Path, runs: int) -> Plan:
     script = folder / "campaign.tide"
     script.write_text(SCRIPT)
     vary = [Variation("acks", ["1", "all"])]
-    return plan(Given(str(script), Seeds([(0, runs // 2 - 1)]), vary, {}, None, ()))[0]
+    return plan(CampaignOptions(str(script), Seeds([(0, runs // 2 - 1)]), vary, {}, None, ()))[0]
 
 
 def cpu_seconds() -> float:

@@ -21,7 +21,7 @@ from commands.output.show_tables import events_grid, grids
 from commands.runs.driver import Driver, Pace, TimeLimitError
 from commands.runs.json_result import final_tables
 from commands.runs.live import live_source_of, replay_source
-from commands.runs.narration import told
+from commands.runs.narration import outcome_text
 from commands.runs.recording import recorder
 from commands.runs.run import started
 from commands.runs.script_runner import ScriptRunner
@@ -136,7 +136,7 @@ class Workbench:
         printed = len(run.outputs)
         try:
             for step in steps:
-                lines.append(f"{step.text}: {told(run.perform(step))}")
+                lines.append(f"{step.text}: {outcome_text(run.perform(step))}")
                 lines += [output.text.rstrip() for output in run.outputs[printed:]]
                 printed = len(run.outputs)
         except TimeLimitError:
@@ -150,7 +150,7 @@ class Workbench:
 
         def finished(step: Step, outcome: Outcome) -> None:
             if outcome.error != "NONE" or outcome.passed is False:
-                lines.append(f"{step.text}: {told(outcome)}")
+                lines.append(f"{step.text}: {outcome_text(outcome)}")
 
         try:
             self._run.run(finished)
@@ -175,10 +175,10 @@ class Workbench:
             raise WorkbenchError(self._without_cluster())
         source.to_tail()
         try:
-            given = source.statements_of(statements)
+            parsed = source.statements_of(statements)
         except ValueError as error:
             raise WorkbenchError(str(error)) from None
-        forecast = source.outlook().forecast(given)
+        forecast = source.outlook().forecast(parsed)
         until = monotonic() + SECONDS_MAX
         while not forecast.go_on(FORECAST_SLICE_S):
             if monotonic() > until:

@@ -176,11 +176,11 @@ class AccessOptions(Struct, frozen=True, kw_only=True):
                 raise CommandError(ExitCode.USAGE, f"there are two listeners with the name {name}")
         if (self.certificate is None) != (self.key is None):
             raise CommandError(ExitCode.USAGE, "--certificate and --key need each other")
-        asked = next(
+        client_auth = next(
             (setting.value for setting in config or () if setting.name == CLIENT_AUTH), None
         )
-        if asked in ("required", "requested") and self.client_authority is None:
-            raise CommandError(ExitCode.USAGE, f"{CLIENT_AUTH}={asked} needs --tls-client-ca")
+        if client_auth in ("required", "requested") and self.client_authority is None:
+            raise CommandError(ExitCode.USAGE, f"{CLIENT_AUTH}={client_auth} needs --tls-client-ca")
         if self.client_authority is not None and all(
             endpoint.protocol != SSL for endpoint in endpoints
         ):
@@ -199,7 +199,7 @@ class AccessOptions(Struct, frozen=True, kw_only=True):
             certificate=None if self.certificate is None else Path(self.certificate),
             key=None if self.key is None else Path(self.key),
             client_authority=None if self.client_authority is None else Path(self.client_authority),
-            client_auth=asked or "required",
+            client_auth=client_auth or "required",
         )
 
     def config(self, config: list[values.Setting] | None) -> list[values.Setting] | None:
@@ -239,9 +239,9 @@ def with_access(command: Callable[..., int]) -> Callable[..., int]:
             parameters.append(parameter)
 
     @wraps(command)
-    def run(**given: Given) -> int:
-        access = AccessOptions(**{name: given.pop(name) for name in options})
-        return command(**given, access=access)
+    def run(**words: Given) -> int:
+        access = AccessOptions(**{name: words.pop(name) for name in options})
+        return command(**words, access=access)
 
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

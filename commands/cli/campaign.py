@@ -122,9 +122,9 @@ def campaign(
     """
     require_one("campaign", master, remote)
     from commands.runs import campaign as campaigning
-    from commands.runs.campaign_plan import Given, plan
+    from commands.runs.campaign_plan import CampaignOptions, plan
 
-    given = Given(
+    options = CampaignOptions(
         file=script,
         seeds=seed_ranges,
         vary=vary or (),
@@ -135,11 +135,13 @@ def campaign(
         mode=mode,
         image=image,
     )
-    made, unused = plan(given)
+    planned, unused = plan(options)
     for name in unused:
-        if name in given.variables:
+        if name in options.variables:
             streams.narrate(f"--set {name}: nothing in the script asks for ${{{name}}}")
-    report = campaigning.campaign(made, out, limit, master, remote, spark_conf(conf), shrink=shrink)
+    report = campaigning.campaign(
+        planned, out, limit, master, remote, spark_conf(conf), shrink=shrink
+    )
     if report is None:
         return ExitCode.INTERRUPTED
     if as_json:

@@ -131,14 +131,14 @@ def conform(
         _list(as_json=as_json, markdown=markdown)
         return ExitCode.OK
     if not clients:
-        known = ", ".join(CLIENTS)
-        message = f"'tidegauge conform' needs a client: {known}, or the command of an adapter"
+        names = ", ".join(CLIENTS)
+        message = f"'tidegauge conform' needs a client: {names}, or the command of an adapter"
         raise CommandError(ExitCode.USAGE, message)
     chosen = _chosen(scenario or [])
     began = monotonic()
     with TemporaryDirectory(prefix="tidegauge-adapters-") as folder:
         commands = {name: _command(name, Path(folder)) for name in dict.fromkeys(clients)}
-        kept = _kept(sessions)
+        session_folder = _sessions_folder(sessions)
         cases = [
             Case(
                 scenario=scenario,
@@ -148,20 +148,20 @@ def conform(
                 version=version,
                 seed=1 if seed is None else seed,
                 patience=patience or 1,
-                sessions=kept,
+                sessions=session_folder,
             )
             for client, command in commands.items()
             for version in dict.fromkeys(versions or VERSIONS)
             for scenario in chosen
         ]
         try:
-            found = _run(cases, jobs or 2 * (os.cpu_count() or 1))
+            all_results = _run(cases, jobs or 2 * (os.cpu_count() or 1))
         except AdapterError as error:
             raise CommandError(ExitCode.UNREACHABLE, f"'tidegauge conform': {error}") from None
         finally:
-            if sessions is None and not os.listdir(kept):
-                Path(kept).rmdir()
-    return _tell(found, cases, monotonic() - began, junit=junit, as_json=as_json)
+            if sessions is None and not os.listdir(session_folder):
+                Path(session_folder).rmdir()
+    return _report(all_results, cases, monotonic() - began, junit=junit, as_json=as_json)
 
 
 def _list(*, as_json: bool, markdown: bool) -> None:
@@ -216,7 +216,7 @@ def _command(client: str, folder: Path) -> "Command":
     return Command(words)
 
 
-def _kept(sessions: str | None) -> str:
+def _sessions_folder(sessions: str | None) -> str:
     """Return the folder for sessions of failures, and create it if it does not exist.
 
     Raises:
@@ -238,16 +238,16 @@ def _run(cases: "Sequence[Case]", jobs: int) -> "list[Result]":
     from commands.conformance.suite import results
     from commands.output.progress import Progress
 
-    found = {}
+    by_case = {}
     with Progress("conform", "cases", len(cases)) as progress:
         for result in results(cases, jobs):
-            found[result.client, result.version, result.scenario] = result
-            progress(len(found))
-    return [found[case.client, case.version, case.scenario.name] for case in cases]
+            by_case[result.client, result.version, result.scenario] = result
+            progress(len(by_case))
+    return [by_case[case.client, case.version, case.scenario.name] for case in cases]
 
 
-def _tell(
-    found: "Sequence[Result]",
+def _report(
+    results: "Sequence[Result]",
     cases: "Sequence[Case]",
     seconds: float,
     *,
@@ -258,16 +258,16 @@ def _tell(
 
     if junit is not None:
         try:
-            Path(junit).write_bytes(report.junit(found))
+            Path(junit).write_bytes(report.junit(results))
         except OSError as error:
             message = f"cannot write '{junit}': {(error.strerror or str(error)).lower()}"
             raise CommandError(ExitCode.UNREACHABLE, message) from None
     if as_json:
-        streams.emit_json(report.plain(found, cases[0].seed))
+        streams.emit_json(report.plain(results, cases[0].seed))
     else:
-        streams.emit_tables(report.grids(found))
-        for line in report.failures(found):
+        streams.emit_tables(report.grids(results))
+        for line in report.failures(results):
             streams.emit(f"{line}\n")
-    streams.narrate(report.summary(found, seconds))
-    failed = any(result.verdict in ("failed", "error") for result in found)
+    streams.narrate(report.summary(results, seconds))
+    failed = any(result.verdict in ("failed", "error") for result in results)
     return ExitCode.FAILED if failed else ExitCode.OK

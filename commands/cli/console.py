@@ -187,7 +187,7 @@ def console(
         fps=fps,
         no_animation=no_animation,
     )
-    given = named(variables)
+    variable_values = named(variables)
     target = Path(record) if record else None
     if image is not None and not script:
         script, image = image, None
@@ -208,9 +208,9 @@ def console(
         from commands.runs.served_script import script_to_serve
 
         source, recorder, service = served_console(
-            script_to_serve(script, given, options, statements),
+            script_to_serve(script, variable_values, options, statements),
             target,
-            given,
+            variable_values,
             keep,
             access=access.access(config),
             control=access.control,
@@ -218,7 +218,9 @@ def console(
             keep_memory=access.keep_memory,
         )
     else:
-        source, recorder = live_source(path, target, given, options.words(), keep, statements)
+        source, recorder = live_source(
+            path, target, variable_values, options.words(), keep, statements
+        )
     try:
         _go(source, Place(seq=1) if from_start and at is None else at)
         return run(

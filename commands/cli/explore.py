@@ -33,11 +33,11 @@ CONSTANTS: Final = (
 """A specification's four constants: name, minimum and maximum of each."""
 
 
-def within(what: str, least: int, most: int) -> Callable[[str], int]:
-    """Return a parser for a number between ``least`` and ``most``."""
+def within(noun: str, minimum: int, maximum: int) -> Callable[[str], int]:
+    """Return a parser for a number between ``minimum`` and ``maximum``."""
 
     def number(word: str) -> int:
-        return values.integer(word, least, what, most)
+        return values.integer(word, minimum, noun, maximum)
 
     return number
 
@@ -50,11 +50,11 @@ def constants_word(word: str) -> Numbers:
     """Parse the four constants of a specification, such as ``3,2,2,2``."""
     parts = word.split(",")
     if len(parts) != len(CONSTANTS):
-        named = ", ".join(what for what, _least, _most in CONSTANTS)
-        raise BadWord(f"'{word}' are no constants (written 3,2,2,2: {named})")
+        names = ", ".join(noun for noun, _least, _most in CONSTANTS)
+        raise BadWord(f"'{word}' are no constants (written 3,2,2,2: {names})")
     return Numbers(
-        values.integer(part, least, f"number of {what}" if what.endswith("s") else what, most)
-        for part, (what, least, most) in zip(parts, CONSTANTS, strict=True)
+        values.integer(part, least, f"number of {noun}" if noun.endswith("s") else noun, most)
+        for part, (noun, least, most) in zip(parts, CONSTANTS, strict=True)
     )
 
 
@@ -98,10 +98,10 @@ class Source(NamedTuple):
         return bounds_of(Path(self.configuration or ""), bounds)
 
 
-def counted(name: str, text: str, least: int = 0, most: int = 9) -> Declaration:
+def counted(name: str, text: str, minimum: int = 0, maximum: int = 9) -> Declaration:
     """Declare an option that limits how often something may happen."""
-    what = "number of " + name.replace("-", " ")
-    return option(f"--{name}", metavar="N", parse=within(what, least, most), text=text)
+    noun = "number of " + name.replace("-", " ")
+    return option(f"--{name}", metavar="N", parse=within(noun, minimum, maximum), text=text)
 
 
 @app.command(
@@ -282,7 +282,7 @@ def explore(
     counterexample has the fewest faults, then the fewest steps; it is a script that tidegauge run
     reproduces. Exit status 0: explored, nothing found; 1: a violation; 4: a limit was reached.
     """
-    given = {
+    bounds_options = {
         "replicas": replicas,
         "records": records,
         "elections": elections,
@@ -295,22 +295,22 @@ def explore(
         "min_insync_replicas": min_isr,
         "unclean": unclean or None,
     }
-    asked = {name: value for name, value in given.items() if value is not None}
+    chosen = {name: value for name, value in bounds_options.items() if value is not None}
     others = [version, configuration, script, versions, mode, feature, image, partition]
     try:
-        _require_spec(spec, constants is not None or symmetry, bool(asked or matrix), others)
+        _require_spec(spec, constants is not None or symmetry, bool(chosen or matrix), others)
         if versions is not None and not matrix:
             raise BadWord("--versions is of the --matrix, which is missing")
         if matrix and (version or script or configuration):
             raise BadWord("--matrix goes with --versions, in place of --version and scripts")
-        kept = _kept(out, resume, master, spark_conf(conf), memory, matrix)
+        store = _store(out, resume, master, spark_conf(conf), memory, matrix)
         from commands.runs.exploration import Limits, specified
 
         limits = Limits(None if limit is None else limit / 1e6, memory)
         if spec is not None:
             numbers = constants or Numbers((3, 2, 2, 2))
             subject = specified(spec, numbers, symmetric=symmetry, properties=properties or ())
-            return _explore(subject, limits, keep_going, as_json, None, kept)
+            return _explore(subject, limits, keep_going, as_json, None, store)
         if script is not None and Path(script).exists():
             configuration, script = configuration or script, None
         if image is not None and configuration is not None:
@@ -320,12 +320,12 @@ def explore(
         given_by = Source(configuration, image, partition)
         asked_mode = Mode(mode, None if feature is None else int(feature.value))
         names = (versions or ()) if matrix else None
-        subjects = _subjects(version, names, given_by, asked, asked_mode, properties)
+        subjects = _subjects(version, names, given_by, chosen, asked_mode, properties)
     except BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge explore': {error}") from None
     if matrix:
         return _matrix(subjects, limits, keep_going, as_json)
-    return _explore(subjects[0], limits, keep_going, as_json, script, kept)
+    return _explore(subjects[0], limits, keep_going, as_json, script, store)
 
 
 def _require_spec(
@@ -339,7 +339,7 @@ def _require_spec(
         raise BadWord("--spec goes with --constants, --symmetry and --property only")
 
 
-def _kept(
+def _store(
     out: str | None,
     resume: bool,
     master: str | None,
@@ -368,7 +368,7 @@ def _subjects(
     version: str | None,
     versions: Sequence[str] | None,
     source: Source,
-    asked: dict[str, Any],
+    chosen: dict[str, Any],
     mode: Mode,
     properties: Sequence[str] | None,
 ) -> "list[Subject]":
@@ -387,7 +387,7 @@ def _subjects(
         bounds = replace(bounds, version=version or bounds.version)
         # The question is whether these settings preserve records, not whether Kafka claims they do.
         properties = properties or tuple(PROPERTIES)
-    bounds = replace(bounds, **asked)
+    bounds = replace(bounds, **chosen)
     require_possible(bounds)
     if versions is None:
         names = [bounds.version] if source.is_given or version else [DEFAULT_VERSION]
@@ -407,11 +407,11 @@ def _explore(
     keep_going: bool,
     as_json: bool,
     script: str | None,
-    kept: "Kept | None",
+    store: "Kept | None",
 ) -> int:
     from commands.runs.exploration import explore as search
 
-    explored = search(subject, limits, keep_going=keep_going, kept=kept)
+    explored = search(subject, limits, keep_going=keep_going, store=store)
     if as_json:
         streams.emit_json(explored.plain())
     else:

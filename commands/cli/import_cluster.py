@@ -117,7 +117,7 @@ def import_cluster(
     by_hand = (racks or [], settings or [], version, mode)
     imported = imported_of(sources, *by_hand, command_config, place_at(at))
     if not as_json:
-        _tell(imported)
+        _narrate(imported)
     if out is not None:
         _write(imported, out)
     if as_json:
@@ -168,7 +168,7 @@ def imported_of(
         streams.progress("")
 
 
-def _tell(imported: "Imported") -> None:
+def _narrate(imported: "Imported") -> None:
     from commands.output.own_cluster import lines
 
     for line in lines(imported, SHOWN_MAX):

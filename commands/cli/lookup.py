@@ -32,14 +32,14 @@ def versions(as_json: AsJson = False) -> None:
     from emulator.releases.profiles import DEFAULT_VERSION
 
     if as_json:
-        listed = [change for place in range(len(behaviours())) for change in changes(place)]
+        listed = [change for index in range(len(behaviours())) for change in changes(index)]
         streams.emit_json(listed)
         return
     rows = []
-    for place, behaviour in enumerate(behaviours()):
+    for index, behaviour in enumerate(behaviours()):
         version = behaviour.version
         name = f"{version} (default)" if version == DEFAULT_VERSION else version
-        for change in changes(place):
+        for change in changes(index):
             about = f"{change.name}: " if "default" in change.what or "." in change.name else ""
             rows.append((name, change.what, change.label, f"{about}{change.meaning}"))
             name = ""

@@ -99,8 +99,8 @@ def _named(command: Command, arguments: list[str]) -> tuple[Command, str]:
     return command, name
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(is_asked: bool) -> None:
+    if is_asked:
         from importlib.metadata import PackageNotFoundError, version
 
         try:

@@ -92,7 +92,7 @@ def matrix(
     else:
         _print(results, chosen, every_release)
         if scenario:
-            _tell(chosen)
+            _print_watches(chosen)
     return _judged(results)
 
 
@@ -115,7 +115,7 @@ def _print(results: "Sequence[Cell]", chosen: "Sequence[Scenario]", every_releas
     streams.emit(f"{as_text([grid(results, titles, every_release)])}\n{legend(results)}")
 
 
-def _tell(chosen: "Sequence[Scenario]") -> None:
+def _print_watches(chosen: "Sequence[Scenario]") -> None:
     """Print what to watch in each scenario."""
     for scenario in chosen:
         streams.emit(f"\n{scenario.title}\n  watch: {scenario.watch}\n  since: {scenario.change}\n")

@@ -128,8 +128,8 @@ def _writer(path: Path) -> "Callable[[Incident, list[str], list[WhatIf]], None]"
 
     def write(incident: "Incident", sources: list[str], comparisons: "list[WhatIf]") -> None:
         report = report_of(incident, sources, comparisons)
-        made = f"Made on {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}."
-        text = markdown(report) if path.suffix == ".md" else page(report, made)
+        stamp = f"Made on {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}."
+        text = markdown(report) if path.suffix == ".md" else page(report, stamp)
         try:
             write_file(path, text.encode(), path.parent)
         except OSError as error:
@@ -216,7 +216,7 @@ def _examined(
     from sessions.postmortem.session import record as record_session
     from sessions.postmortem.zookeeper import examination as zookeeper
 
-    def tell(records: int) -> None:
+    def show(records: int) -> None:
         streams.progress(f"reading .. {records:,} records")
 
     rules = None if check is False else Explainer()
@@ -225,17 +225,17 @@ def _examined(
         if history is not None:
             transactions, lines = history
             if record is None:
-                return zookeeper.examine(transactions, lines=lines, until=until, progress=tell)
+                return zookeeper.examine(transactions, lines=lines, until=until, progress=show)
             return zookeeper.record(
-                transactions, Path(record), paths, lines=lines, until=until, progress=tell
+                transactions, Path(record), paths, lines=lines, until=until, progress=show
             )
         only_lines = text_history.read_sources(paths, zone)
         if only_lines is not None:
             if runs_again:
                 raise SourceError(f"--what-if: {text_history.NO_IMAGE}")
             if record is None:
-                return text_history.examine(only_lines, until=until, progress=tell)
-            return text_history.record(only_lines, Path(record), paths, until=until, progress=tell)
+                return text_history.examine(only_lines, until=until, progress=show)
+            return text_history.record(only_lines, Path(record), paths, until=until, progress=show)
         log, lines = read_sources(paths, zone)
         if record is not None and log.size_bytes >= beside.WORTH_BYTES:
             with beside.writing_beside(paths, Path(record), zone, until) as writing:
@@ -244,7 +244,7 @@ def _examined(
                     lines=lines,
                     rules=rules,
                     until=until,
-                    progress=_telling(record, writing),
+                    progress=_shows_progress(record, writing),
                 )
                 streams.progress("writing the session ..")
                 writing.finish()
@@ -255,7 +255,7 @@ def _examined(
                 lines=lines,
                 rules=rules,
                 until=until,
-                progress=tell,
+                progress=show,
             )
         return record_session(
             log,
@@ -264,7 +264,7 @@ def _examined(
             lines=lines,
             rules=rules,
             until=until,
-            progress=tell,
+            progress=show,
         )
     except SourceError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
@@ -272,11 +272,11 @@ def _examined(
         streams.progress("")
 
 
-def _telling(record: str, writing: "Writing") -> "Progress":
+def _shows_progress(record: str, writing: "Writing") -> "Progress":
     """Return what shows the progress, and says when the session can be opened before the end."""
     was_complete = False
 
-    def tell(records: int) -> None:
+    def show(records: int) -> None:
         nonlocal was_complete
         if writing.is_complete and not was_complete:
             was_complete = True
@@ -286,4 +286,4 @@ def _telling(record: str, writing: "Writing") -> "Progress":
             )
         streams.progress(f"checking .. {records:,} records")
 
-    return tell
+    return show

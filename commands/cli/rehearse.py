@@ -70,13 +70,13 @@ class Where(NamedTuple):
 
         run = on_spark(spec, self.master, self.conf)
 
-        def told(trials: "Sequence[Trial]", progress: "Progress") -> "Sequence[Order]":
+        def run_trials(trials: "Sequence[Trial]", progress: "Progress") -> "Sequence[Order]":
             try:
                 return run(trials, progress)
             except AnalysisError as error:
                 raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
 
-        return told
+        return run_trials
 
 
 IMAGE_NAME: Final = "prod.cluster.json"
@@ -224,7 +224,7 @@ def rehearse(
         _write_page(report, _differences(report, unchanged), Path(html), sources)
     if before is not None:
         return _tell_worse(report, before, as_json=as_json)
-    _tell(report, unchanged, as_json=as_json, partitions=partitions)
+    _print(report, unchanged, as_json=as_json, partitions=partitions)
     if not (as_json or report.safe or is_image(Path(sources[0]))):
         words = ["tidegauge", "import", *sources, "--out", IMAGE_NAME]
         words += ["--version", version] if version else []
@@ -354,7 +354,9 @@ def _baseline(path: Path) -> dict[str, dict[str, list[str]]]:
         raise CommandError(ExitCode.UNREACHABLE, f"cannot read '{path}': {reason}") from None
 
 
-def _tell(report: "Report", unchanged: "Report | None", *, as_json: bool, partitions: bool) -> None:
+def _print(
+    report: "Report", unchanged: "Report | None", *, as_json: bool, partitions: bool
+) -> None:
     from commands.output.rehearsal import details, differences, tables, verdict
     from sessions.rehearsal.report import as_plain
 
@@ -407,9 +409,9 @@ def _write_page(
     from sessions.file_system import write_file
     from sessions.rehearsal.html import page
 
-    made = f"made on {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
+    stamp = f"made on {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
     lines = [line for word, cases in changed.items() for line in differences(word, cases)]
-    text = page(report, ", ".join(sources), verdict(report), made, lines)
+    text = page(report, ", ".join(sources), verdict(report), stamp, lines)
     try:
         write_file(path, text.encode(), path.parent)
     except OSError as error:

@@ -104,7 +104,7 @@ def run(
     cannot be read or already exists, 4 a time limit was reached or memory did not suffice, 70 an
     internal error, 130 interrupted.
     """
-    given = named(variables)
+    values_by_name = named(variables)
     if within is not None and until is None:
         message = "'tidegauge run' --within: it is the time for --until, which is missing"
         raise CommandError(ExitCode.USAGE, message)
@@ -113,13 +113,13 @@ def run(
         raise CommandError(ExitCode.USAGE, message)
     options = ClusterOptions(version=version, mode=mode, seed=seed, config=config, image=image)
     started = monotonic()
-    script = _read(lambda: _script(file, text, given, options.words()), limit)
+    script = _read(lambda: _script(file, text, values_by_name, options.words()), limit)
     ending = None if until is None else _ending(until, within or "60s")
     from commands.runs.driver import Pace
     from commands.runs.recording import recorder
     from commands.runs.run import run_script
 
-    recording = None if record is None else recorder(script, Path(record), given, keep)
+    recording = None if record is None else recorder(script, Path(record), values_by_name, keep)
     if limit is not None:
         limit = max(1, limit - int((monotonic() - started) * US_PER_SECOND))
     return run_script(script, Pace(speed, limit), recording, ending, as_json)
@@ -137,21 +137,21 @@ def _read(script: Callable[[], "Script"], limit_us: int | None) -> "Script":
         raise CommandError(ExitCode.TIME_LIMIT, message) from None
 
 
-def _script(file: str, text: str | None, given: dict[str, str], options: list[str]) -> "Script":
+def _script(file: str, text: str | None, variables: dict[str, str], options: list[str]) -> "Script":
     from commands.language.parser import COMMAND_LINE, parse_script, read_text
     from commands.runs.notes import with_notes
 
     if bool(file) == (text is not None):
         raise CommandError(ExitCode.USAGE, "'tidegauge run' needs a FILE, - or -c, and only one")
     if text is not None:
-        return with_notes(parse_script(text, COMMAND_LINE, given, options))
+        return with_notes(parse_script(text, COMMAND_LINE, variables, options))
     source = standard_input() if file == "-" else read_text(Path(file))
-    script = with_notes(parse_script(source, file, given, options))
-    return _on_a_named_release(script, source, given, options)
+    script = with_notes(parse_script(source, file, variables, options))
+    return _on_a_named_release(script, source, variables, options)
 
 
 def _on_a_named_release(
-    script: "Script", source: str, given: dict[str, str], options: list[str]
+    script: "Script", source: str, variables: dict[str, str], options: list[str]
 ) -> "Script":
     """Return the script for a release listed in its ``# versions:`` line.
 
@@ -166,16 +166,16 @@ def _on_a_named_release(
         named = named_versions(source)
     except BadWord as error:
         raise CommandError(ExitCode.USAGE, f"{script.name}: '# versions:': {error}") from None
-    asked = script.spec.version
-    if not named or asked in named:
+    version = script.spec.version
+    if not named or version in named:
         return script
     if "--version" in " ".join((script.cluster.text, *options)):
         listed = ", ".join(named)
-        streams.narrate(f"NOTE: {script.name} is written for {listed}; here it runs on {asked}")
+        streams.narrate(f"NOTE: {script.name} is written for {listed}; here it runs on {version}")
         return script
     chosen = DEFAULT_VERSION if DEFAULT_VERSION in named else max(named, key=order)
     streams.narrate(f"running on {chosen}, the newest release that {script.name} is written for")
-    return parse_script(source, script.name, given, [*options, "--version", chosen])
+    return parse_script(source, script.name, variables, [*options, "--version", chosen])
 
 
 def standard_input() -> str:

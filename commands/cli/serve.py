@@ -102,7 +102,7 @@ def serve(
     reached, secret, folder = access.access(config), token(), access.folder()
     script = None
     if not standby:
-        given = named(variables)
+        values_by_name = named(variables)
         options = ClusterOptions(
             version=version,
             mode=mode,
@@ -112,7 +112,7 @@ def serve(
             config=access.config(config),
             image=image if file else None,
         )
-        script = with_notes(script_to_serve(file or image or "", given, options))
+        script = with_notes(script_to_serve(file or image or "", values_by_name, options))
     recording = None
     if record is not None and script is not None:
         recording = recorder(script, Path(record), named(variables))

@@ -282,13 +282,13 @@ def diff(
     from commands.output import session_diff
     from sessions.playback.diff import compare
 
-    with opened(first) as one, opened(second) as other:
-        comparison = compare(one, other)
-        damaged = one.damage or other.damage
+    with opened(first) as session_a, opened(second) as session_b:
+        comparison = compare(session_a, session_b)
+        damaged = session_a.damage or session_b.damage
     if as_json:
         streams.emit_json(session_diff.as_plain(comparison))
     else:
-        streams.emit_tables(session_diff.told(comparison))
+        streams.emit_tables(session_diff.tables_of(comparison))
     if not comparison.same:
         return ExitCode.FAILED
     return ExitCode.BAD_SESSION if damaged else ExitCode.OK
@@ -333,10 +333,10 @@ def trim(
         first = session.first_seq if begin is None else first_seq(begin, chunks)
         last = session.last_seq if end is None else last_seq(end, chunks)
         with Progress(f"trimming {file}", "events", max(1, last - first + 1)) as progress:
-            made = trimmed(session, target, first, last, progress)
+            copied = trimmed(session, target, first, last, progress)
     streams.narrate(
-        f"{made.path}: events {made.first_seq:,} to {made.last_seq:,} of {made.of_events:,}, "
-        f"{made.size_bytes:,} bytes"
+        f"{copied.path}: events {copied.first_seq:,} to {copied.last_seq:,} "
+        f"of {copied.of_events:,}, {copied.size_bytes:,} bytes"
     )
 
 
@@ -381,8 +381,8 @@ def _confirmed(paths: list[Path]) -> bool:
     from sessions.text import clean
 
     size = sum(path.stat().st_size for path in paths)
-    what = str(paths[0]) if len(paths) == 1 else f"{len(paths)} sessions"
-    return typer.confirm(f"delete {clean(what)} ({size:,} bytes)?", err=True)
+    subject = str(paths[0]) if len(paths) == 1 else f"{len(paths)} sessions"
+    return typer.confirm(f"delete {clean(subject)} ({size:,} bytes)?", err=True)
 
 
 @app.command(

@@ -84,14 +84,14 @@ def web(
         message = f"cannot read '{target}': No such file or directory{nearest_file(Path(target))}"
         raise CommandError(ExitCode.UNREACHABLE, message)
     _need_port(port)
-    given = [f"--theme={theme}"] if theme else []
-    given += ["--no-animation"] if no_animation else []
+    look = [f"--theme={theme}"] if theme else []
+    look += ["--no-animation"] if no_animation else []
     if target.endswith(SUFFIX):
-        arguments = ["replay", target, *given]
+        arguments = ["replay", target, *look]
     else:
         options = ClusterOptions(version=version, mode=mode, seed=seed, config=config).words()
         script_shown(Path(target) if target else None, named(variables), options)
-        arguments = ["console", *([target] if target else []), *given, *options]
+        arguments = ["console", *([target] if target else []), *look, *options]
         arguments += [f"--set={variable.name}={variable.value}" for variable in variables or ()]
         arguments += [] if allow_changes else ["--read-only"]
     server = ConsoleServer(shlex.join(page_command(arguments)), LOOPBACK, port, "tidegauge")
@@ -114,8 +114,10 @@ def _need_port(port: int) -> None:
         try:
             probe.bind((LOOPBACK, port))
         except OSError as error:
-            taken = error.errno == errno.EADDRINUSE
-            reason = "is taken by another program" if taken else f"cannot be used: {error.strerror}"
+            is_taken = error.errno == errno.EADDRINUSE
+            reason = (
+                "is taken by another program" if is_taken else f"cannot be used: {error.strerror}"
+            )
             raise CommandError(
                 ExitCode.USAGE, f"port {port} {reason}; name another by --port"
             ) from None

@@ -122,8 +122,8 @@ def _complete_with(session: "ZkShell") -> None:
 
     def candidate(_word: str, number: int) -> str | None:
         typed = readline.get_line_buffer()[: readline.get_endidx()]
-        kept = readline.get_begidx()
-        words = [line[kept:] for line in session.complete(typed)]
+        start = readline.get_begidx()
+        words = [line[start:] for line in session.complete(typed)]
         return words[number] if number < len(words) else None
 
     readline.set_completer_delims(" ")

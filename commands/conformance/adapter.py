@@ -52,10 +52,10 @@ class AdapterError(Exception):
 class Adapter:
     """One process of an adapter: at each moment it is one producer, one consumer, or neither."""
 
-    def __init__(self, process: asyncio.subprocess.Process, said: Any) -> None:  # noqa: ANN401
-        """Use :meth:`start`; ``said`` is the file with its standard error."""
+    def __init__(self, process: asyncio.subprocess.Process, stderr: Any) -> None:  # noqa: ANN401
+        """Use :meth:`start`; ``stderr`` is the file with its standard error."""
         self._process = process
-        self._said = said
+        self._stderr = stderr
         self.is_open = False
         self.can: frozenset[str] = frozenset()
         self.name = ""
@@ -70,20 +70,20 @@ class Adapter:
         Raises:
             AdapterError: it cannot be started, or does not answer.
         """
-        said = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - closed by end
+        stderr = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - closed by end
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                stderr=said,
+                stderr=stderr,
                 env={**os.environ, **environment},
                 limit=LINE_BYTES_MAX,
             )
         except OSError as error:
-            said.close()
+            stderr.close()
             raise AdapterError(f"cannot start '{command[0]}': {error.strerror}") from None
-        adapter = cls(process, said)
+        adapter = cls(process, stderr)
         try:
             hello = await adapter.ask({"do": "hello"}, seconds)
             adapter.name = hello.client or command[0]
@@ -103,27 +103,27 @@ class Adapter:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
-        what = request["do"]
+        verb = request["do"]
         try:
             stdin.write(json.dumps(request).encode() + b"\n")
             line = await asyncio.wait_for(stdout.readline(), seconds)
         except TimeoutError:
-            raise AdapterError(f"no answer to '{what}' within {seconds:g} s") from None
+            raise AdapterError(f"no answer to '{verb}' within {seconds:g} s") from None
         except (OSError, ValueError) as error:
-            raise AdapterError(f"no answer to '{what}': {error}") from None
+            raise AdapterError(f"no answer to '{verb}': {error}") from None
         if not line:
-            raise AdapterError(f"the process ended on '{what}'{self._last_words()}")
+            raise AdapterError(f"the process ended on '{verb}'{self._last_words()}")
         try:
             return msgspec.json.decode(line, type=Answer)
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
             is_object = line.lstrip().startswith(b"{")
-            why = f"is wrong ({error})" if is_object else "is no JSON object"
+            fault = f"is wrong ({error})" if is_object else "is no JSON object"
             shown = line.decode(errors="replace").strip()[:QUOTED_MAX]
-            raise AdapterError(f"the answer to '{what}' {why}: {shown}") from None
+            raise AdapterError(f"the answer to '{verb}' {fault}: {shown}") from None
 
     def _last_words(self) -> str:
-        self._said.seek(0)
-        lines = self._said.read().strip().splitlines()
+        self._stderr.seek(0)
+        lines = self._stderr.read().strip().splitlines()
         return f": {lines[-1][:QUOTED_MAX]}" if lines else ""
 
     @property
@@ -136,5 +136,5 @@ class Adapter:
         with suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
-        if not self._said.closed:
-            self._said.close()
+        if not self._stderr.closed:
+            self._stderr.close()

@@ -40,7 +40,7 @@ def _refused(history: History) -> Iterator[Violation]:
             yield Violation(f"{sent.value} was acknowledged", sent.at_us)
 
 
-def _kept(history: History) -> Iterator[Violation]:
+def _durable(history: History) -> Iterator[Violation]:
     offsets: dict[tuple[str, int, str], list[int]] = {}
     for tp, log in history.logs.items():
         topic, _, partition = tp.rpartition("-")
@@ -49,12 +49,14 @@ def _kept(history: History) -> Iterator[Violation]:
     for sent in history.sent:
         if not sent.is_acknowledged:
             continue
-        found = offsets.get((sent.topic, sent.partition, sent.value), [])
+        stored = offsets.get((sent.topic, sent.partition, sent.value), [])
         where = f"{sent.topic}-{sent.partition}"
-        if not found:
+        if not stored:
             yield Violation(f"{sent.value} was acknowledged and is not in {where}", sent.at_us)
-        elif sent.offset >= 0 and sent.offset not in found:
-            text = f"{sent.value} was acknowledged at {sent.offset} of {where} and is at {found[0]}"
+        elif sent.offset >= 0 and sent.offset not in stored:
+            text = (
+                f"{sent.value} was acknowledged at {sent.offset} of {where} and is at {stored[0]}"
+            )
             yield Violation(text, sent.at_us)
 
 
@@ -193,7 +195,11 @@ GUARANTEES: Final = {
             "acknowledged", "every record is acknowledged: the client tries again", _acknowledged
         ),
         Guarantee("refused", "no record is acknowledged: the client reports an error", _refused),
-        Guarantee("nothing lost", "acknowledged records are in the log, where it was said", _kept),
+        Guarantee(
+            "nothing lost",
+            "acknowledged records are in the log, where it was said",
+            _durable,
+        ),
         Guarantee("in order", "a producer's records are in each log as they were sent", _in_order),
         Guarantee("written once", "no record is in a log twice", _written_once),
         Guarantee("read all", "at least once: consumers return every record", _read_all),
@@ -216,11 +222,11 @@ def judge(history: History, guarantees: tuple[str, ...]) -> list[Violation]:
     violations = [Violation(surprise.text, surprise.at_us) for surprise in history.surprises]
     for name in guarantees:
         own = sorted(GUARANTEES[name].violations(history), key=_time)
-        told = [Violation(f"{name}: {violation.text}", violation.at_us) for violation in own]
-        if len(told) > ALIKE_MAX:
-            more = f"{name}: {len(told) - ALIKE_MAX} more like these"
-            told[ALIKE_MAX:] = [Violation(more, told[ALIKE_MAX].at_us)]
-        violations += told
+        listed = [Violation(f"{name}: {violation.text}", violation.at_us) for violation in own]
+        if len(listed) > ALIKE_MAX:
+            rest = f"{name}: {len(listed) - ALIKE_MAX} more like these"
+            listed[ALIKE_MAX:] = [Violation(rest, listed[ALIKE_MAX].at_us)]
+        violations += listed
     return sorted(violations, key=_time)
 
 

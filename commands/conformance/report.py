@@ -21,7 +21,7 @@ def opening(result: Result) -> str:
 
 def grids(results: Sequence[Result]) -> list[Grid]:
     """Return a table for each client: a row per scenario, a column per release."""
-    made = []
+    grids = []
     for client in dict.fromkeys(result.client for result in results):
         own = [result for result in results if result.client == client]
         versions = list(dict.fromkeys(result.version for result in own))
@@ -30,8 +30,8 @@ def grids(results: Sequence[Result]) -> list[Grid]:
             (scenario, *(verdicts.get((scenario, version), "") for version in versions))
             for scenario in dict.fromkeys(result.scenario for result in own)
         ]
-        made.append(Grid(client, ("SCENARIO", *versions), list(rows)))
-    return made
+        grids.append(Grid(client, ("SCENARIO", *versions), list(rows)))
+    return grids
 
 
 def failures(results: Iterable[Result]) -> Iterator[str]:
@@ -49,8 +49,8 @@ def failures(results: Iterable[Result]) -> Iterator[str]:
 def summary(results: Sequence[Result], seconds: float) -> str:
     """Return how many cases ended how, in one sentence."""
     counts = {verdict: sum(r.verdict == verdict for r in results) for verdict in WORDS}
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    return f"{len(results)} cases in {seconds:.0f} s: {told}"
+    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    return f"{len(results)} cases in {seconds:.0f} s: {listed}"
 
 
 def plain(results: Sequence[Result], seed: int) -> dict[str, Any]:
@@ -108,6 +108,6 @@ def _test_case(suite: xml.Element, result: Result) -> None:
     elif result.verdict == "error":
         xml.SubElement(case, "error", message=clean(result.reason))
     elif result.verdict == "failed":
-        told = [clean(violation) for violation in result.violations]
-        failure = xml.SubElement(case, "failure", message=told[0])
-        failure.text = "\n".join([*told, *([opening(result)] if result.session else [])])
+        violations = [clean(violation) for violation in result.violations]
+        failure = xml.SubElement(case, "failure", message=violations[0])
+        failure.text = "\n".join([*violations, *([opening(result)] if result.session else [])])

@@ -175,8 +175,8 @@ class Run:
             statement += f" within {WITHIN_SECONDS * self._patience}s"
         answer = await self._cluster.run_statement(statement)
         if not answer["ok"] or answer.get("outcome", "ok") != "ok":
-            why = answer.get("error") or answer.get("outcome")
-            raise ScenarioError(f"'{statement}' of {self._scenario.name}: {why}")
+            reason = answer.get("error") or answer.get("outcome")
+            raise ScenarioError(f"'{statement}' of {self._scenario.name}: {reason}")
 
     # ---- clients
 
@@ -212,7 +212,7 @@ class Run:
         return self._cluster.run.cluster.now_us
 
     async def _opened(
-        self, step: steps.OpenProducer | steps.OpenConsumer, given: dict[str, steps.Setting]
+        self, step: steps.OpenProducer | steps.OpenConsumer, defaults: dict[str, steps.Setting]
     ) -> dict[str, steps.Setting]:
         """Take a process for a client, and return the client's settings."""
         before = self._actors.pop(step.who, None)
@@ -220,24 +220,24 @@ class Run:
         self._actors[step.who] = _Actor(adapter, step)
         adapter.is_open = True
         own = {"bootstrap.servers": self._cluster.bootstrap_servers, "client.id": step.who}
-        return {**settings.patient({**given, **step.settings}, self._patience), **own}
+        return {**settings.patient({**defaults, **step.settings}, self._patience), **own}
 
     async def _open_producer(self, step: steps.OpenProducer) -> None:
         self._numbers.setdefault(step.who, 0)
-        given = await self._opened(step, settings.PRODUCER)
-        answer = await self._ask(step.who, "ok", "producer", settings=given)
+        client_settings = await self._opened(step, settings.PRODUCER)
+        answer = await self._ask(step.who, "ok", "producer", settings=client_settings)
         if answer.error:
             raise _EndedError
 
     async def _open_consumer(self, step: steps.OpenConsumer) -> None:
-        given = await self._opened(step, settings.CONSUMER)
+        client_settings = await self._opened(step, settings.CONSUMER)
         topics = [step.topic] if step.group else []
         partitions = range(0 if step.group else self._scenario.partitions)
         self.history.readers[step.group or step.who] = step.topic
         assigned = [[step.topic, partition] for partition in partitions]
         do = "share consumer" if step.shares else "consumer"
         where = {"topics": topics} if step.shares else {"topics": topics, "partitions": assigned}
-        answer = await self._ask(step.who, "ok", do, settings=given, **where)
+        answer = await self._ask(step.who, "ok", do, settings=client_settings, **where)
         if answer.error:
             raise _EndedError
 
@@ -295,9 +295,9 @@ class Run:
         answer = await self._ask(who, "any", "send", records=records)
         whole = Told(error=answer.error or "the answer has no result for it")
         results = [*answer.results, *[whole] * len(batch)]
-        for sent, told in zip(batch, results, strict=False):
-            sent.error = told.error or ""
-            sent.offset = told.offset
+        for sent, result in zip(batch, results, strict=False):
+            sent.error = result.error or ""
+            sent.offset = result.offset
             sent.is_acknowledged = not sent.error
             sent.at_us = self._now_us
         failed = [sent for sent in batch if sent.error]
@@ -370,19 +370,19 @@ class Run:
             owned = sorted(tp for actor in actors for tp in actor.assigned)
             if owned == partitions and all(actor.assigned for actor in actors):
                 return
-        told = ", ".join(
+        ownership = ", ".join(
             f"{who} has {[partition for _topic, partition in actor.assigned]}"
             for who, actor in zip(step.who, actors, strict=True)
         )
-        self._note(f"the members do not own each partition once: {told}")
+        self._note(f"the members do not own each partition once: {ownership}")
 
     async def _work(self, step: steps.Work) -> None:
         until = monotonic() + READ_SECONDS * self._patience
-        waiting = list(step.who)
-        while waiting and monotonic() < until:
-            had = await asyncio.gather(*(self._work_once(who, step.how) for who in waiting))
+        unread = list(step.who)
+        while unread and monotonic() < until:
+            had = await asyncio.gather(*(self._work_once(who, step.how) for who in unread))
             if step.once:
-                waiting = [who for who, records in zip(waiting, had, strict=True) if not records]
+                unread = [who for who, records in zip(unread, had, strict=True) if not records]
             elif self._is_all_settled(step.who[0]) and not any(had):
                 return  # what should not come again would have come now
 
@@ -452,8 +452,8 @@ class Run:
                 await self._written(batch, "ok")
                 if step.most is not None and copied >= step.most:
                     return
-                told = {"group": consumer.group, "offsets": consumer.offsets}
-                await self._ask(step.who, "ok", "send offsets", **told)
+                positions = {"group": consumer.group, "offsets": consumer.offsets}
+                await self._ask(step.who, "ok", "send offsets", **positions)
                 await self._end(steps.End(who=step.who))
             elif step.most is None and self._is_all_copied():
                 return

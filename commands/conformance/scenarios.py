@@ -195,7 +195,7 @@ def _shared(
     )
 
 
-def _begun(
+def _open_transaction(
     who: str = "p", *, settings: dict[str, Setting] = TRANSACTIONAL, count: int = 5
 ) -> tuple[Step, ...]:
     """Return how a producer is opened, and sends ``count`` records in a transaction."""
@@ -216,7 +216,7 @@ def _transaction(*during: Step, name: str, title: str, commit: bool = True) -> S
         partitions=2,
         asks=("nothing lost", *TRANSACTED),
         steps=(
-            *_begun(count=10),
+            *_open_transaction(count=10),
             End(),
             Begin(),
             Send(count=10, expected="ok"),
@@ -610,8 +610,8 @@ TRANSACTIONS_OF_CLIENTS: Final = (
         since=SINCE_TRANSACTIONS,
         asks=TRANSACTED,
         steps=(
-            *_begun("old"),
-            *_begun("new"),
+            *_open_transaction("old"),
+            *_open_transaction("new"),
             End(who="old", expected="error"),
             End(who="new"),
             *READ_COMMITTED,
@@ -624,7 +624,7 @@ TRANSACTIONS_OF_CLIENTS: Final = (
         since=SINCE_TRANSACTIONS,
         asks=TRANSACTED,
         steps=(
-            *_begun(settings=SHORT_TRANSACTION),
+            *_open_transaction(settings=SHORT_TRANSACTION),
             Kill(who="p"),
             OpenProducer(who="q", settings=PLAIN),
             Send(who="q", count=10, expected="ok"),

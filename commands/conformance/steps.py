@@ -46,10 +46,10 @@ class OpenConsumer(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         kind = "share group" if self.shares else "group"
-        what = f"joins {kind} {self.group}" if self.group else "opens a consumer"
-        what += "" if self.topic == TOPIC else f" of {self.topic}"
+        action = f"joins {kind} {self.group}" if self.group else "opens a consumer"
+        action += "" if self.topic == TOPIC else f" of {self.topic}"
         settings = {key: value for key, value in self.settings.items() if key != "group.id"}
-        return f"{self.who} {what}{_with(settings)}"
+        return f"{self.who} {action}{_with(settings)}"
 
 
 class Send(Struct, frozen=True, kw_only=True):
@@ -120,8 +120,8 @@ class Work(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         names = " and ".join(self.who)
         s = "s" if len(self.who) == 1 else ""
-        what = f"{self.how}{s}" if self.how else f"acknowledge{s} nothing of"
-        return f"{names} {what} what {'one poll' if self.once else 'each poll'} gives"
+        action = f"{self.how}{s}" if self.how else f"acknowledge{s} nothing of"
+        return f"{names} {action} what {'one poll' if self.once else 'each poll'} gives"
 
 
 class Commit(Struct, frozen=True, kw_only=True):
@@ -132,8 +132,8 @@ class Commit(Struct, frozen=True, kw_only=True):
     expected: Expected = "ok"
 
     def __str__(self) -> str:
-        what = "its positions" if self.offset is None else f"offset {self.offset}"
-        return f"{self.who} commits {what}"
+        position = "its positions" if self.offset is None else f"offset {self.offset}"
+        return f"{self.who} commits {position}"
 
 
 class Begin(Struct, frozen=True, kw_only=True):

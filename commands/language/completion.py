@@ -63,8 +63,8 @@ def complete(text: str, cursor: int, view: ClusterView) -> list[str]:
 def complete_line(text: str, view: ClusterView) -> list[str]:
     """Complete a line at its end, and return whole lines."""
     typed = 0 if not text or text[-1].isspace() else len(text.rsplit(maxsplit=1)[-1])
-    kept = text[: len(text) - typed]
-    return [f"{kept}{word}" for word in complete(text, len(text), view)]
+    before = text[: len(text) - typed]
+    return [f"{before}{word}" for word in complete(text, len(text), view)]
 
 
 def _candidates(words: Sequence[str], prefix: str, state: ViewState) -> Iterable[str]:
@@ -93,12 +93,12 @@ def _in_command(
         return _of_kind(param.metavar or "", state)
     if prefix.startswith("-"):
         return [word for word, param in options.items() if param.multiple or word not in rest]
-    places = [param for param in command.params if not isinstance(param, click.Option)]
+    arguments = [param for param in command.params if not isinstance(param, click.Option)]
     at = len(_placed(rest, options))
-    if at < len(places):
-        return _of_kind(places[at].metavar or "", state)
-    if places and places[-1].nargs == -1:
-        return _of_kind(places[-1].metavar or "", state)
+    if at < len(arguments):
+        return _of_kind(arguments[at].metavar or "", state)
+    if arguments and arguments[-1].nargs == -1:
+        return _of_kind(arguments[-1].metavar or "", state)
     return options
 
 
@@ -121,12 +121,12 @@ def _conditional(name: str, rest: Sequence[str], prefix: str, state: ViewState) 
     if rest[0] == "error":
         return _errors(state) if len(rest) == 1 else ()
     condition = rest[1:] if rest[0] == "until" else rest
-    place = len(condition) % len(PLACES)
-    if PLACES[place] == "LEFT":
+    index = len(condition) % len(PLACES)
+    if PLACES[index] == "LEFT":
         return _subjects(prefix, state)
-    if PLACES[place] == "OP":
+    if PLACES[index] == "OP":
         return OPERATORS
-    if PLACES[place] == "RIGHT":
+    if PLACES[index] == "RIGHT":
         return _right(condition[-2], prefix, state)
     return ("and", "within") if name == "wait" else ("and",)
 

@@ -228,23 +228,25 @@ def command_of(kind: type[Input], finish: Finish | None) -> Statement:
     def is_default(name: str, value: object) -> bool:
         return name in defaults and type(value) is type(defaults[name]) and value == defaults[name]
 
-    def made(**words: Any) -> Input:
-        given = {name: value for name, value in words.items() if value is not None}
-        given |= {
-            name: container(given[name]) for name, container in containers.items() if name in given
+    def make_input(**words: Any) -> Input:
+        fields = {name: value for name, value in words.items() if value is not None}
+        fields |= {
+            name: container(fields[name])
+            for name, container in containers.items()
+            if name in fields
         }
-        given |= {name: not given[name] for name in turned}
+        fields |= {name: not fields[name] for name in turned}
         # A default that is written out is the default itself: msgspec leaves out what is the same
         # object, so that otherwise two words for one cluster would come to two state hashes.
         input_ = kind(
-            **{name: value for name, value in given.items() if not is_default(name, value)}
+            **{name: value for name, value in fields.items() if not is_default(name, value)}
         )
         return input_ if finish is None else finish(input_)
 
     return Statement(
         kind.statement.rpartition(" ")[2],
         terms=None,
-        callback=made,
+        callback=make_input,
         params=[_parameter_of(field, *parsed[field.name]) for field in written],
         help=inspect.getdoc(kind),
         add_help_option=False,
@@ -257,8 +259,8 @@ def _is_word(hint: object) -> bool:
 
 def _parts(hint: Any) -> tuple[Any, Word, list[Meta]]:  # noqa: ANN401 - a type
     """Return a field's type without None, how it is written, and the bounds of a number."""
-    said = [part for part in get_args(hint)[1:] if isinstance(part, Word)]
-    if not said:
+    words = [part for part in get_args(hint)[1:] if isinstance(part, Word)]
+    if not words:
         raise TypeError(f"{hint} does not say how it is written")
     bounds = [part for part in get_args(hint)[1:] if isinstance(part, Meta)]
     plain = get_args(hint)[0]
@@ -267,7 +269,7 @@ def _parts(hint: Any) -> tuple[Any, Word, list[Meta]]:  # noqa: ANN401 - a type
     if get_origin(plain) is Annotated:
         bounds += [part for part in get_args(plain)[1:] if isinstance(part, Meta)]
         plain = get_args(plain)[0]
-    return plain, said[-1], bounds
+    return plain, words[-1], bounds
 
 
 def _parameter_of(

@@ -152,12 +152,12 @@ def program() -> click.Group:
             owner = whole.commands[first] if second else whole
             assert isinstance(owner, click.Group)
             owner.add_command(command_of(kind, FINISH.get(kind)))
-    whole.commands = dict(sorted(whole.commands.items(), key=_place))
+    whole.commands = dict(sorted(whole.commands.items(), key=_rank))
     return whole
 
 
-def _place(named: tuple[str, click.Command]) -> int:
-    return ORDER.index(named[0]) if named[0] in ORDER else len(ORDER)
+def _rank(entry: tuple[str, click.Command]) -> int:
+    return ORDER.index(entry[0]) if entry[0] in ORDER else len(ORDER)
 
 
 def leaves(group: click.Group) -> Iterator[tuple[str, click.Command]]:

@@ -49,7 +49,7 @@ class Line(NamedTuple):
     text: str
     origins: tuple[Origin, ...] = ()
 
-    def place(self, at: int) -> tuple[int, int]:
+    def position_of(self, at: int) -> tuple[int, int]:
         """Return the script's line and column for a character of the text."""
         origins = [origin for origin in self.origins if origin.at <= at]
         if not origins:
@@ -65,25 +65,27 @@ class Line(NamedTuple):
         """
         if "${" not in self.text:
             return self
-        pieces: list[str] = []
+        texts: list[str] = []
         origins: list[Origin] = []
-        length = done = 0
+        length = copied_to = 0
         for match in _VARIABLE.finditer(self.text):
             value = _value(match, variables)
-            origins += self._between(done, match.start(), length - done)
-            origins.append(Origin(length + match.start() - done, *self.place(match.start()), 0))
-            pieces += [self.text[done : match.start()], value]
-            length += match.start() - done + len(value)
-            done = match.end()
-        origins += self._between(done, len(self.text), length - done)
-        return Line(self.number, "".join((*pieces, self.text[done:])), tuple(origins))
+            origins += self._between(copied_to, match.start(), length - copied_to)
+            origins.append(
+                Origin(length + match.start() - copied_to, *self.position_of(match.start()), 0)
+            )
+            texts += [self.text[copied_to : match.start()], value]
+            length += match.start() - copied_to + len(value)
+            copied_to = match.end()
+        origins += self._between(copied_to, len(self.text), length - copied_to)
+        return Line(self.number, "".join((*texts, self.text[copied_to:])), tuple(origins))
 
     def _between(self, start: int, end: int, shift: int) -> Iterator[Origin]:
         """Return the origins of a part of the text, moved right by ``shift`` characters."""
         starts = [start, *(origin.at for origin in self.origins if start < origin.at < end)]
         for first, following in zip(starts, [*starts[1:], end], strict=True):
             if following > first:
-                yield Origin(first + shift, *self.place(first), following - first)
+                yield Origin(first + shift, *self.position_of(first), following - first)
 
 
 class Word(str):

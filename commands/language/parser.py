@@ -118,8 +118,8 @@ class _Reader:
             elif written:
                 yield written
 
-    def problem(self, source: str, place: tuple[int, int], message: str) -> None:
-        line, column = place
+    def problem(self, source: str, position: tuple[int, int], message: str) -> None:
+        line, column = position
         self.column = self.column or column
         self.problems.append(f"{source}:{line}:{column}: {message}" if source else message)
 
@@ -131,9 +131,11 @@ class _Reader:
             words = split_words(line.text)
             parsed = meaning(words) if words else None
         except BadWord as error:
-            self.problem(source, line.place(_offset(error.word, line.text, words)), str(error))
+            self.problem(
+                source, line.position_of(_offset(error.word, line.text, words)), str(error)
+            )
             return None
-        return _Written(parsed, line.text, source, *line.place(0)) if parsed else None
+        return _Written(parsed, line.text, source, *line.position_of(0)) if parsed else None
 
     def _included(self, at: _Written, folder: Path, trail: tuple[Path, ...]) -> Iterator[_Written]:
         assert isinstance(at.meaning, Include)
@@ -273,9 +275,9 @@ def _check_cluster(written: Sequence[_Written], source: str, reader: _Reader) ->
     if reader.problems and not written:
         return
     if not written or not isinstance(written[0].meaning, CreateCluster):
-        place = (written[0].line, written[0].column) if written else (1, 1)
+        position = (written[0].line, written[0].column) if written else (1, 1)
         message = "the first statement must be 'cluster', such as cluster --brokers 3"
-        reader.problem(source, place, message)
+        reader.problem(source, position, message)
     for statement in written[1:]:
         if isinstance(statement.meaning, CreateCluster):
             message = "'cluster' must be the first statement, and occur only once"
@@ -289,15 +291,15 @@ def _cluster(
     if not written or not isinstance(written[0].meaning, CreateCluster):
         return None
     first = written[0]
-    given = " ".join(shlex.quote(word) for word in options)
-    text = f"{first.text} {given}".rstrip()
+    added = " ".join(shlex.quote(word) for word in options)
+    text = f"{first.text} {added}".rstrip()
     try:
         return Statement(_cluster_meaning(text), text, first.line)
     except (BadWord, ConfigError) as error:
         is_script = first.source != NO_PLACE
-        blamed = f"with {given}: " if given and is_script and _is_cluster(first.text) else ""
-        place = first.line, first.column
-        reader.problem(first.source, place, blamed + str(error).removesuffix("."))
+        blamed = f"with {added}: " if added and is_script and _is_cluster(first.text) else ""
+        position = first.line, first.column
+        reader.problem(first.source, position, blamed + str(error).removesuffix("."))
         return None
 
 

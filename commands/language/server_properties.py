@@ -60,18 +60,18 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
 
 def _logical_lines(text: str) -> Iterator[str]:
     """Join the lines that end in a backslash; leave comments and empty lines out."""
-    begun = ""
+    line_so_far = ""
     for line in text.splitlines():
         stripped = line.lstrip()
-        if not begun and (not stripped or stripped[0] in "#!"):
+        if not line_so_far and (not stripped or stripped[0] in "#!"):
             continue
         if (len(stripped) - len(stripped.rstrip("\\"))) % 2:
-            begun += stripped[:-1]
+            line_so_far += stripped[:-1]
             continue
-        yield begun + stripped
-        begun = ""
-    if begun:
-        yield begun
+        yield line_so_far + stripped
+        line_so_far = ""
+    if line_so_far:
+        yield line_so_far
 
 
 def _unescaped(text: str) -> str:

@@ -33,10 +33,10 @@ def explained(error: UsageProblem, command: Command, name: str) -> str:
     param = getattr(error, "param", None)
     if param is None:
         return _words_explained(str(error.message), command, name)
-    called = param.opts[0] if param.opts[0].startswith("-") else ""
+    option_name = param.opts[0] if param.opts[0].startswith("-") else ""
     if error.message:
-        return f"'{name}'{' ' if called else ''}{called}: {error.message}"
-    return f"'{name}' needs {called or param.metavar}"
+        return f"'{name}'{' ' if option_name else ''}{option_name}: {error.message}"
+    return f"'{name}' needs {option_name or param.metavar}"
 
 
 def _option_explained(option: str, command: Command, name: str) -> str:

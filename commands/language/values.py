@@ -80,12 +80,12 @@ class Setting(NamedTuple):
     value: str
 
 
-def one_of(word: str, known: Sequence[str], what: str) -> str:
-    """Return the word if it is one of ``known``; ``what`` describes it in the error."""
-    if word in known:
+def one_of(word: str, allowed: Sequence[str], noun: str) -> str:
+    """Return the word if it is one of ``allowed``; ``noun`` describes it in the error."""
+    if word in allowed:
         return word
-    listed = f" ({', '.join(known)})" if len(known) <= LISTED_MAX else ""
-    raise BadWord(f"'{word}' is not {article(what)}{nearest(word, known) or listed}")
+    listed = f" ({', '.join(allowed)})" if len(allowed) <= LISTED_MAX else ""
+    raise BadWord(f"'{word}' is not {article(noun)}{nearest(word, allowed) or listed}")
 
 
 def article(noun: str) -> str:
@@ -95,16 +95,16 @@ def article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
-def integer(word: str, least: int, what: str, most: int | None = None) -> int:
-    """Parse an integer of at least ``least``, at most ``most``; None allows up to 18 digits."""
+def integer(word: str, minimum: int, noun: str, maximum: int | None = None) -> int:
+    """Parse an integer from ``minimum`` to ``maximum``, which is None for up to 18 digits."""
     if _INTEGER.fullmatch(word):
         value = int(word)
-        if value >= least and (most is None or value <= most):
+        if value >= minimum and (maximum is None or value <= maximum):
             return value
-    elif most is None and word.isdecimal():
-        raise BadWord(f"'{word}' is too large a {what} (up to 18 digits)")
-    limits = f", {least} or more" if most is None else f" from {least:,} to {most:,}"
-    raise BadWord(f"'{word}' is not {article(what)} (a whole number{limits})")
+    elif maximum is None and word.isdecimal():
+        raise BadWord(f"'{word}' is too large a {noun} (up to 18 digits)")
+    limits = f", {minimum} or more" if maximum is None else f" from {minimum:,} to {maximum:,}"
+    raise BadWord(f"'{word}' is not {article(noun)} (a whole number{limits})")
 
 
 def natural(word: str) -> int:
@@ -143,10 +143,10 @@ def address(word: str) -> HostAndPort:
 
 def advertised(word: str) -> HostAndPort:
     """Parse an address that clients are told; it must not be a meta-address."""
-    told = address(word)
-    if told.host in META_ADDRESSES:
-        raise BadWord(str(UnreachableError(told.host)))
-    return told
+    host_and_port = address(word)
+    if host_and_port.host in META_ADDRESSES:
+        raise BadWord(str(UnreachableError(host_and_port.host)))
+    return host_and_port
 
 
 def listener(word: str) -> Endpoint:
@@ -157,12 +157,12 @@ def listener(word: str) -> Endpoint:
         message = "written EXTERNAL=0.0.0.0:19092,advertise=192.168.1.5"
         raise BadWord(f"'{clean(word)}' is not a listener ({message})")
     host, number = address(first)
-    told: tuple[str | None, int] = (None, 0)
+    public: tuple[str | None, int] = (None, 0)
     protocol = name.upper() if name.upper() in PROTOCOLS else PLAINTEXT
     for option in others:
         key, _, value = option.partition("=")
         if key == "advertise":
-            told = advertised(value)
+            public = advertised(value)
         elif key == "protocol":
             protocol = security_protocol(value)
         else:
@@ -173,8 +173,8 @@ def listener(word: str) -> Endpoint:
         protocol=protocol,
         host=host,
         port=number,
-        advertised_host=told[0],
-        advertised_port=told[1],
+        advertised_host=public[0],
+        advertised_port=public[1],
     )
 
 

@@ -89,7 +89,7 @@ def statements() -> tuple[Stated, ...]:
         raise ValueError(f"no scenario has the words of {', '.join(missing)}")
     return tuple(
         Stated(number, texts[number], tuple(sorted(shown[number], key=lambda s: not s.is_literal)))
-        for number in sorted(shown, key=_place)
+        for number in sorted(shown, key=_sort_key)
     )
 
 
@@ -117,7 +117,7 @@ def _shown_in(scenario: Scenario) -> Iterator[tuple[str, str, Shown]]:
     yield from ended()
 
 
-def _place(number: str) -> tuple[str, int, str, int]:
+def _sort_key(number: str) -> tuple[str, int, str, int]:
     match = _STATED.fullmatch(number)
     assert match is not None
     return match[2], int(match[3]), match[4], int(match[5])

@@ -103,7 +103,7 @@ class Scenario(Struct, frozen=True):
     def known(self, version: str) -> str:
         """Return the known outcome on a release."""
         numbers = PROFILES[version].numbers
-        return [what for since, what in self.outcomes if is_since(numbers, since)][-1]
+        return [outcome for since, outcome in self.outcomes if is_since(numbers, since)][-1]
 
     def is_written_for(self, version: str) -> bool:
         """Return whether the expectations should hold on a release, judging by its neighbours."""
@@ -194,10 +194,10 @@ SCENARIOS: Final = tuple(read(FOLDER / f"{name}.tide") for name in JUDGED)
 @cache
 def library() -> tuple[Scenario, ...]:
     """Return every scenario: flows in order, then failures, those run on every release first."""
-    return tuple(sorted(map(read, FOLDER.glob("*.tide")), key=_place))
+    return tuple(sorted(map(read, FOLDER.glob("*.tide")), key=_sort_key))
 
 
-def _place(scenario: Scenario) -> tuple[int, int, list[tuple[int, str]]]:
+def _sort_key(scenario: Scenario) -> tuple[int, int, list[tuple[int, str]]]:
     numbers = re.findall(r"(\d*)(\D*)", scenario.name)
     natural = [(int(digits or 0), rest) for digits, rest in numbers]
     judged = JUDGED.index(scenario.name) if scenario.name in JUDGED else len(JUDGED)

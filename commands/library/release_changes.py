@@ -192,34 +192,34 @@ def _exists(setting: Setting, release: str) -> bool:
     return is_since(numbers, setting.since) and not ended
 
 
-def changes(place: int) -> Iterator[Change]:
+def changes(index: int) -> Iterator[Change]:
     """Yield what was added, removed or got a new default in one of :func:`behaviours`."""
-    before, here, after = _at(place - 1), behaviours()[place], _at(place + 1)
+    before, here, after = _at(index - 1), behaviours()[index], _at(index + 1)
     yield _change(here, "alike", "", "", str(here))
     for feature in FEATURES:
-        held = [
+        holds = [
             behaviour is not None and _has(feature, behaviour)
             for behaviour in (before, here, after)
         ]
-        if what := _bound(*held, is_newest=after is None):
-            label = feature.ended_by if what == "last" else feature.label
-            yield _change(here, what, feature.name, label, feature.meaning)
+        if kind := _bound(*holds, is_newest=after is None):
+            label = feature.ended_by if kind == "last" else feature.label
+            yield _change(here, kind, feature.name, label, feature.meaning)
     for setting in SETTINGS:
-        held = [
+        holds = [
             behaviour is not None and _exists(setting, behaviour.releases[0])
             for behaviour in (before, here, after)
         ]
-        what = _bound(*held, is_newest=after is None)
-        if what and (what == "last" or before is not None):
+        kind = _bound(*holds, is_newest=after is None)
+        if kind and (kind == "last" or before is not None):
             label = _label(setting.name)
-            yield _change(here, what, setting.name, label, setting.meaning)
+            yield _change(here, kind, setting.name, label, setting.meaning)
     if before is not None:
         yield from _defaults(before, here)
 
 
-def _at(place: int) -> Behaviour | None:
+def _at(index: int) -> Behaviour | None:
     ordered = behaviours()
-    return ordered[place] if 0 <= place < len(ordered) else None
+    return ordered[index] if 0 <= index < len(ordered) else None
 
 
 def _has(feature: Feature, behaviour: Behaviour) -> bool:
@@ -284,8 +284,8 @@ def _label(name: str) -> str:
     return LABELS.get(name, "KIP-932" if name.startswith(SHARE_GROUPS) else "")
 
 
-def _change(here: Behaviour, what: str, name: str, label: str, meaning: str) -> Change:
-    return Change(here.version, what, name, label, meaning, here.releases)
+def _change(here: Behaviour, kind: str, name: str, label: str, meaning: str) -> Change:
+    return Change(here.version, kind, name, label, meaning, here.releases)
 
 
 def _shown(name: str, value: Parsed | None, microseconds: bool) -> str:

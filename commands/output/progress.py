@@ -24,7 +24,7 @@ class Progress:
 
     def __init__(
         self,
-        what: str,
+        title: str,
         unit: str,
         total: int,
         clock: Callable[[], float] = monotonic,
@@ -32,7 +32,7 @@ class Progress:
     ) -> None:
         """Start measuring now; ``tell`` receives the line instead of standard error."""
         self._tell = tell
-        self.what = what
+        self.what = title
         self.unit = unit
         self.total = max(1, total)
         self._clock = clock
@@ -51,10 +51,10 @@ class Progress:
         full = BAR_CELLS * done // self.total
         bar = "#" * full + "-" * (BAR_CELLS - full)
         rate = done / seconds if seconds > 0 else 0.0
-        left = f"  {(self.total - done) / rate:,.0f} s left" if rate else ""
+        remaining = f"  {(self.total - done) / rate:,.0f} s left" if rate else ""
         return (
             f"{self.what}  [{bar}] {100 * done // self.total:3}%  "
-            f"{done:,} of {self.total:,} {self.unit}  {rate:,.0f} /s{left}"
+            f"{done:,} of {self.total:,} {self.unit}  {rate:,.0f} /s{remaining}"
         )
 
     def __enter__(self) -> "Progress":

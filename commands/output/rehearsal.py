@@ -32,22 +32,24 @@ def verdict(report: Report) -> str:
             " unavailable or unwritable that are healthy now"
         )
     if not report.safe:
-        what = "change" if report.change is not None and report.change.unwritable else "restart"
-        return f"UNSAFE: the {what} makes partitions unwritable for a while"
+        operation = (
+            "change" if report.change is not None and report.change.unwritable else "restart"
+        )
+        return f"UNSAFE: the {operation} makes partitions unwritable for a while"
     return f"SAFE: nothing that is healthy now fails in {plural(len(report.cases), 'case')}"
 
 
 def tables(report: Report) -> list[Grid]:
     """Return the tables of a report; each fits 80 columns unless names are long."""
-    made = [Grid("cases", COLUMNS, [_row(case) for case in report.cases])]
+    grids = [Grid("cases", COLUMNS, [_row(case) for case in report.cases])]
     if report.unsafe_topics:
         rows: list[Any] = [(topic.topic, topic.why) for topic in report.unsafe_topics]
-        made.append(Grid("unsafe topics", ("TOPIC", "WHY"), rows))
+        grids.append(Grid("unsafe topics", ("TOPIC", "WHY"), rows))
     if report.roll is not None:
-        made += list(_roll(report))
+        grids += list(_roll(report))
     if report.change is not None:
-        made += list(_change(report.change))
-    return made
+        grids += list(_change(report.change))
+    return grids
 
 
 def _change(change: Change) -> Iterator[Grid]:

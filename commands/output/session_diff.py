@@ -42,7 +42,7 @@ def _plain_event(event: Event | None) -> dict[str, Any] | None:
     return {"type": type(event).__name__, **msgspec.to_builtins(fields)}
 
 
-def told(comparison: Comparison) -> list[Grid]:
+def tables_of(comparison: Comparison) -> list[Grid]:
     """Return the comparison as tables, the first with only a sentence as its title."""
     difference = comparison.difference
     tables = [Grid(_sentence(comparison), (), [], empty="")]

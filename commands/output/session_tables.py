@@ -136,8 +136,8 @@ def _events(session: SessionFile) -> Cell:
     first, last = session.first_seq, session.last_seq
     if first == 1 and not session.extent.is_trimmed:
         return last
-    of = f" of {session.extent.last_seq:,}" if session.extent.is_trimmed else ""
-    return f"{last - first + 1:,}: {first:,} to {last:,}{of}"
+    total = f" of {session.extent.last_seq:,}" if session.extent.is_trimmed else ""
+    return f"{last - first + 1:,}: {first:,} to {last:,}{total}"
 
 
 def _described_rows(session: SessionFile) -> list[tuple[Cell, ...]]:

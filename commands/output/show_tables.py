@@ -170,11 +170,11 @@ def _topics(view: ClusterView, _target: str) -> list[Grid]:
 
 def _brokers(view: ClusterView, _target: str) -> list[Grid]:
     leads: dict[int | None, int] = {}
-    holds: dict[int, int] = {}
+    replica_counts: dict[int, int] = {}
     for partition in view.state.partitions.values():
         leads[partition.leader] = leads.get(partition.leader, 0) + 1
         for broker in partition.replicas:
-            holds[broker] = holds.get(broker, 0) + 1
+            replica_counts[broker] = replica_counts.get(broker, 0) + 1
     metadata = MetadataReader().at(view.state)
     rows: list[tuple[Cell, ...]] = [
         (
@@ -184,7 +184,7 @@ def _brokers(view: ClusterView, _target: str) -> list[Grid]:
             hexadecimal(broker.session) if broker.session else None,
             broker.broker_epoch or None,
             leads.get(broker.id, 0),
-            holds.get(broker.id, 0),
+            replica_counts.get(broker.id, 0),
             _role(view, broker.id) if metadata is None else broker_role(metadata, broker.id),
         )
         for _, broker in sorted(view.state.brokers.items())
@@ -275,8 +275,8 @@ def _members(view: ClusterView) -> Grid:
             ]
             epochs = (assignment.epoch, group.generation, group.assignment_epoch)
             owned = (assignment.partitions, group.targets.get(member, []), assignment.revoking)
-            who = (name, group.protocol, assignment.consumer, member)
-            rows.append((*who, *epochs, *owned, waits))
+            member_columns = (name, group.protocol, assignment.consumer, member)
+            rows.append((*member_columns, *epochs, *owned, waits))
     columns = ("GROUP", "PROTOCOL", "CONSUMER", "MEMBER", "EPOCH", "GROUP EPOCH", "TARGET EPOCH")
     return Grid("members", (*columns, "HAS", "TARGET", "GIVES UP", "WAITS FOR"), rows)
 
@@ -319,8 +319,8 @@ def _audit(view: ClusterView, _target: str) -> list[Grid]:
             )
         for begin, end in partition.lost_offsets:
             totals["lost"] += end - begin
-            what = f"(unknown, as all up to {end - 1})"
-            rows.append(("lost", partition.name, begin, what))
+            loss = f"(unknown, as all up to {end - 1})"
+            rows.append(("lost", partition.name, begin, loss))
     violated: list[tuple[Cell, ...]] = [
         (seq, name, tp, "yes" if known else "no", detail)
         for seq, name, tp, detail, known in state.invariants

@@ -102,15 +102,15 @@ def matrix(report: "CampaignReport") -> Grid:
     return Grid(title, (*(name.upper() for name in names), *HEADERS), rows)
 
 
-def _row(names: tuple[str, ...], of: "VariantReport") -> tuple[Cell, ...]:
+def _row(names: tuple[str, ...], variant: "VariantReport") -> tuple[Cell, ...]:
     return (
-        *(of.values[name] for name in names),
-        of.runs,
-        *(of.outcomes[outcome] for outcome in ("failed", "raised", "hung")),
-        *(loss.runs for loss in (of.lost, of.duplicated, of.diverged)),
-        of.lost.records,
-        _seconds(of.unavailable_mean_us),
-        _seconds(of.unavailable_max_us),
+        *(variant.values[name] for name in names),
+        variant.runs,
+        *(variant.outcomes[outcome] for outcome in ("failed", "raised", "hung")),
+        *(loss.runs for loss in (variant.lost, variant.duplicated, variant.diverged)),
+        variant.lost.records,
+        _seconds(variant.unavailable_mean_us),
+        _seconds(variant.unavailable_max_us),
     )
 
 
@@ -126,8 +126,8 @@ def to_look_at(report: "CampaignReport") -> str:
     which = "" if shown == count else f" (the worst {shown}; all in {report.failing_file})"
     lines = [f"{plural(count, 'run')} to look at{which}:"]
     for run in report.failing:
-        why = ", ".join(run.findings) + (f": {run.error}" if run.error else "")
-        lines.append(f"{run.command}  # {' '.join(why.split())}")
+        reason = ", ".join(run.findings) + (f": {run.error}" if run.error else "")
+        lines.append(f"{run.command}  # {' '.join(reason.split())}")
     lines += _shrunk(report)
     return "\n".join(lines) + "\n"
 
@@ -144,5 +144,5 @@ def _shrunk(report: "CampaignReport") -> list[str]:
 
 def plain(report: "CampaignReport") -> dict[str, Any]:
     """Return the report as one object of plain data; keys may be added, none renamed."""
-    made: dict[str, Any] = msgspec.to_builtins(report, enc_hook=str)
-    return {"schema": SCHEMA, **made}
+    fields: dict[str, Any] = msgspec.to_builtins(report, enc_hook=str)
+    return {"schema": SCHEMA, **fields}

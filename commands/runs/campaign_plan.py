@@ -29,7 +29,7 @@ ANY_SEED: Final = 0
 """Placeholder for the seed while the script is parsed."""
 
 
-class Given(NamedTuple):
+class CampaignOptions(NamedTuple):
     """The campaign's options from the command line."""
 
     file: str
@@ -43,17 +43,17 @@ class Given(NamedTuple):
     image: str | None = None
 
 
-def plan(given: Given) -> tuple[Plan, tuple[str, ...]]:
+def plan(options: CampaignOptions) -> tuple[Plan, tuple[str, ...]]:
     """Return the campaign, and the given variables that the script does not use.
 
     Raises:
         CommandError: the script does not parse with some combination, or a varied parameter has no
             effect.
     """
-    vary = {varied.name: varied.values for varied in given.vary}
-    if len(vary) < len(given.vary):
+    vary = {varied.name: varied.values for varied in options.vary}
+    if len(vary) < len(options.vary):
         raise _bad("--vary: a name is varied twice")
-    chosen = given.seeds
+    chosen = options.seeds
     if SEED in vary:
         if chosen is not None:
             raise _bad("takes --seeds or --vary seed=.., not both")
@@ -61,19 +61,19 @@ def plan(given: Given) -> tuple[Plan, tuple[str, ...]]:
     combinations = [dict(zip(vary, values, strict=True)) for values in product(*vary.values())]
     if len(combinations) > VARIANTS_MAX:
         raise _bad(f"--vary: {len(combinations):,} combinations are too many ({VARIANTS_MAX:,})")
-    source = read_text(Path(given.file))
-    read = [_Reading(given, source, combination) for combination in combinations]
+    source = read_text(Path(options.file))
+    readings = [_Reading(options, source, combination) for combination in combinations]
     ids = variant_ids(combinations)
-    made = Plan(
-        script=given.file,
+    campaign = Plan(
+        script=options.file,
         source=source,
         seeds=list(chosen or Seeds([(0, 99)])),
-        variants=[reading.variant(name) for reading, name in zip(read, ids, strict=True)],
+        variants=[reading.variant(name) for reading, name in zip(readings, ids, strict=True)],
         program=_program(),
-        path=str(Path(given.file).absolute()),
-        chaos=given.chaos,
+        path=str(Path(options.file).absolute()),
+        chaos=options.chaos,
     )
-    return made, read[0].script.unused
+    return campaign, readings[0].script.unused
 
 
 def _checked_seeds(values: list[str]) -> Seeds:
@@ -86,23 +86,25 @@ def _checked_seeds(values: list[str]) -> Seeds:
 class _Reading:
     """The script as it is parsed with one combination."""
 
-    def __init__(self, given: Given, source: str, values: dict[str, str]) -> None:
-        self.given = given
+    def __init__(self, options: CampaignOptions, source: str, values: dict[str, str]) -> None:
+        self.options = options
         self.values = values
-        self.variables = given.variables | {
+        self.variables = options.variables | {
             name: value for name, value in values.items() if words.VARIABLE_NAME.fullmatch(name)
         }
         self.cluster = ClusterOptions(
-            version=self._value(VERSION, given.version, words.version),
-            mode=self._value(MODE, given.mode, words.choice("kraft", "zk")),
+            version=self._value(VERSION, options.version, words.version),
+            mode=self._value(MODE, options.mode, words.choice("kraft", "zk")),
             seed=ANY_SEED,
-            config=[*given.config, *self._config()],
-            image=given.image,
+            config=[*options.config, *self._config()],
+            image=options.image,
         )
-        self.script: Script = parse_script(source, given.file, self.variables, self.cluster.words())
+        self.script: Script = parse_script(
+            source, options.file, self.variables, self.cluster.words()
+        )
         for name in self.script.unused:
             if name in values and name not in (VERSION, MODE):
-                raise _bad(f"--vary {name}: nothing in {given.file} asks for ${{{name}}}")
+                raise _bad(f"--vary {name}: nothing in {options.file} asks for ${{{name}}}")
 
     def variant(self, name: str) -> Variant:
         """Return the combination as a part of a plan; its session ids start with ``name``."""
@@ -118,11 +120,11 @@ class _Reading:
             command=self._command(),
         )
 
-    def _value(self, name: str, given: str | None, parse: Callable[[str], str]) -> str | None:
+    def _value(self, name: str, default: str | None, parse: Callable[[str], str]) -> str | None:
         """Return the value of a cluster option in this combination; by default the given one."""
         try:
             chosen = self.values.get(name)
-            return given if chosen is None else parse(chosen)
+            return default if chosen is None else parse(chosen)
         except BadWord as error:
             raise _bad(f"--vary: {error}") from None
 
@@ -141,7 +143,7 @@ class _Reading:
         for name, value in self.variables.items():
             if name not in self.script.unused:
                 settings += ["--set", f"{name}={value}"]
-        begin = ["tidegauge", "console", self.given.file, "--from-start", "--paused"]
+        begin = ["tidegauge", "console", self.options.file, "--from-start", "--paused"]
         options = ClusterOptions(version=self.cluster.version, seed=ANY_SEED).words()
         return _around(shlex.join([*begin, *options, *settings]), settings)
 

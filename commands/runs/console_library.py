@@ -150,7 +150,7 @@ class ConsoleLibrary:
         with _sentences():
             folder = self.folder
             data, results = str(folder / dataset), str(folder / out)
-            return findings(analysis(data, results, None, None, tell=tell))
+            return findings(analysis(data, results, None, None, report_progress=tell))
 
 
 # ---- scenarios
@@ -195,8 +195,8 @@ def apart(scenario: Scenario) -> tuple[str, str]:
     written for, and the next; earlier ones may refuse it.
     """
     if scenario.group == GROUPS["K"]:
-        place = min(KRAFT_VERSIONS.index(scenario.versions[0]), len(KRAFT_VERSIONS) - 2)
-        return KRAFT_VERSIONS[place], KRAFT_VERSIONS[place + 1]
+        index = min(KRAFT_VERSIONS.index(scenario.versions[0]), len(KRAFT_VERSIONS) - 2)
+        return KRAFT_VERSIONS[index], KRAFT_VERSIONS[index + 1]
     if scenario.versions[0] in VARIANTS:
         return DOCUMENTS, scenario.versions[0]
     changes = [since for since, _ in scenario.outcomes[1:]]
@@ -309,16 +309,16 @@ def _script(session: SessionFile, name: str, ending: Ending, source: Source) -> 
         events = source.events(seq, seq)
         return events[0] if events else None
 
-    asked = [entry for entry in inputs if not _is_of_clients(entry)]
-    left_out = len(inputs) - len(asked)
+    statements = [entry for entry in inputs if not _is_of_clients(entry)]
+    left_out = len(inputs) - len(statements)
     if left_out:
         ending = Ending(ending.time_us, None)
-    given = [
+    entries = [
         Given(entry.seq, entry.time_us, None if left_out else entry.steps, entry.line, entry.text)
-        for entry in asked
+        for entry in statements
     ]
-    return script_of(name, session.origin.cluster, given, ending, event_at, left_out)
+    return script_of(name, session.origin.cluster, entries, ending, event_at, left_out)
 
 
-def _is_of_clients(given: RecordedInput) -> bool:
-    return given.statement is not None and isinstance(given.statement.input, OF_CONNECTIONS)
+def _is_of_clients(entry: RecordedInput) -> bool:
+    return entry.statement is not None and isinstance(entry.statement.input, OF_CONNECTIONS)

@@ -173,7 +173,7 @@ class _Staging:
             leader = self._replica(before, follower).leader
             return [
                 *self._release(leader, follower),
-                *self._gone(follower, before, after),
+                *self._process_stopped(follower, before, after),
             ]
         write = {
             "Produce": self._produce,
@@ -246,10 +246,10 @@ class _Staging:
 
     def _response(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         follower, leader = details["broker"], details["leader"]
-        replica, was = self._replica(after, follower), self._replica(before, follower)
+        replica, old = self._replica(after, follower), self._replica(before, follower)
         # A round that sent a request continues on its own; its next request is a later step.
-        goes_on = was.phase != replica.phase or was.phase == "truncating"
-        if goes_on and replica.fetches and was.phase != "out of range":
+        goes_on = old.phase != replica.phase or old.phase == "truncating"
+        if goes_on and replica.fetches and old.phase != "out of range":
             yield from self._hold_questions(follower, leader)
             self._asked[follower] = leader
         yield from self._release(leader, follower)
@@ -263,19 +263,22 @@ class _Staging:
         self, details: dict[str, Any], before: State, after: State
     ) -> Iterator[str]:
         broker = details["broker"]
-        was, now = self._replica(before, broker), self._replica(after, broker)
-        if was.response is not None and now.response is None:
-            yield from self._lose(was.leader, broker)
-        if broker in self._asked and (now.phase, now.fetch_epoch) != (was.phase, was.fetch_epoch):
+        old, new = self._replica(before, broker), self._replica(after, broker)
+        if old.response is not None and new.response is None:
+            yield from self._lose(old.leader, broker)
+        if broker in self._asked and (new.phase, new.fetch_epoch) != (
+            old.phase,
+            old.fetch_epoch,
+        ):
             yield from self._lose(broker, self._asked.pop(broker))
-        yield from self._tell(broker)
-        if was.pending is not None and now.pending is None and self._profile.has("alter_isr"):
+        yield from self._deliver_decision(broker)
+        if old.pending is not None and new.pending is None and self._profile.has("alter_isr"):
             # A leader with a newer epoch rejects the request; the path does not have it.
-            if was.alter_response is None:
+            if old.alter_response is None:
                 yield from self._release(broker, self.controller, "AlterPartition")
             yield from self._release(self.controller, broker, "AlterPartitionResponse")
 
-    def _tell(self, broker: int) -> Iterator[str]:
+    def _deliver_decision(self, broker: int) -> Iterator[str]:
         """Deliver the controller's next decision to a broker."""
         for _ in range(self._decisions[broker].pop(0)):
             yield from self._release(self.controller, broker, self.channel)
@@ -302,9 +305,9 @@ class _Staging:
     def _crash(self, broker: int, name: str, before: State, after: State) -> Iterator[str]:
         yield f"tick checkpoint {broker}"
         yield f"broker crash {broker}{' --lose-unflushed' if name == 'PowerLoss' else ''}"
-        yield from self._gone(broker, before, after)
+        yield from self._process_stopped(broker, before, after)
 
-    def _gone(self, broker: int, before: State, after: State) -> Iterator[str]:
+    def _process_stopped(self, broker: int, before: State, after: State) -> Iterator[str]:
         yield f"wait until {self._is_gone(broker)}"
         yield "wait 100ms"
         # What was in flight to the process, or from it, is lost with it.
@@ -463,7 +466,7 @@ class _KRaftStaging(_Staging):
         elr = ",".join(map(str, metadata.elr))
         return f" and {TP}.elr == [{elr}]"
 
-    def _tell(self, broker: int) -> Iterator[str]:
+    def _deliver_decision(self, broker: int) -> Iterator[str]:
         yield f"network release {self.controller} {broker} --only {self.channel}"
         yield "wait 1s"
         yield from self._hold_metadata(broker)
@@ -523,7 +526,7 @@ class _KRaftStaging(_Staging):
             yield f"wait until broker.{broker}.state == stopped"
         else:
             yield f"broker stop {broker}"
-        yield from self._gone(broker, before, after)
+        yield from self._process_stopped(broker, before, after)
 
     def _last_reader(self) -> int:
         """Return the broker that reads the metadata log last."""

@@ -22,7 +22,7 @@ HEADERS: Final = ("TABLE", "ROWS", "FILES", "BYTES")
 
 
 @contextmanager
-def _existing(place: str) -> "Iterator[Dataset]":
+def _existing(location: str) -> "Iterator[Dataset]":
     """Open an existing dataset.
 
     Raises:
@@ -31,17 +31,17 @@ def _existing(place: str) -> "Iterator[Dataset]":
     from sessions.dataset.layout import Dataset
 
     with dataset_sentences():
-        dataset = Dataset(place)
+        dataset = Dataset(location)
         if not dataset.exists:
-            raise CommandError(ExitCode.UNREACHABLE, f"there is no dataset at {place}")
+            raise CommandError(ExitCode.UNREACHABLE, f"there is no dataset at {location}")
         yield dataset
 
 
-def info(place: str) -> "DatasetInfo":
+def info(location: str) -> "DatasetInfo":
     """Return the contents of a dataset."""
     from sessions.dataset import maintenance
 
-    with _existing(place) as dataset:
+    with _existing(location) as dataset:
         return maintenance.info(dataset)
 
 
@@ -68,17 +68,17 @@ def tables(contents: "DatasetInfo") -> list[Grid]:
 
 def plain(result: "DatasetInfo | Verification") -> dict[str, Any]:
     """Return the same as one object."""
-    made: dict[str, Any] = msgspec.to_builtins(result)
-    return made
+    fields: dict[str, Any] = msgspec.to_builtins(result)
+    return fields
 
 
-def verify(place: str) -> "Verification":
+def verify(location: str) -> "Verification":
     """Verify a dataset, and tell progress by files."""
     from sessions.dataset import verify as work
 
-    with _existing(place) as dataset:
-        files = sum(len(of) for entry in dataset.entries() for of in entry.files.values())
-        with Progress(f"verifying {place}", "files", max(1, files)) as progress:
+    with _existing(location) as dataset:
+        files = sum(len(paths) for entry in dataset.entries() for paths in entry.files.values())
+        with Progress(f"verifying {location}", "files", max(1, files)) as progress:
             return work.verify(dataset, progress)
 
 
@@ -121,55 +121,55 @@ def end(verification: "Verification") -> None:
         raise typer.Exit(ExitCode.BAD_SESSION if verification.damaged else ExitCode.FAILED)
 
 
-def compact(place: str) -> None:
+def compact(location: str) -> None:
     """Merge small commits, and print the resulting number of files."""
     from sessions.dataset import maintenance
 
-    with _existing(place) as dataset:
+    with _existing(location) as dataset:
         before = maintenance.info(dataset)
         rows = sum(table.rows for table in before.tables)
-        with Progress(f"compacting {place}", "rows", max(1, rows)) as progress:
+        with Progress(f"compacting {location}", "rows", max(1, rows)) as progress:
             merged = maintenance.compact(dataset, progress)
         after = maintenance.info(dataset)
     if not merged:
-        streams.narrate(f"{place}: nothing to merge")
+        streams.narrate(f"{location}: nothing to merge")
         return
     streams.narrate(
-        f"{place}: {merged:,} commits merged; {before.files:,} files were {before.size_bytes:,} "
+        f"{location}: {merged:,} commits merged; {before.files:,} files were {before.size_bytes:,} "
         f"bytes, {after.files:,} are {after.size_bytes:,}"
     )
 
 
-def remove(place: str, sessions: Sequence[str]) -> None:
+def remove(location: str, sessions: Sequence[str]) -> None:
     """Remove sessions from a dataset."""
     from sessions.dataset import maintenance
 
-    with _existing(place) as dataset:
+    with _existing(location) as dataset:
         maintenance.remove(dataset, list(dict.fromkeys(sessions)))
     for session in dict.fromkeys(sessions):
         streams.narrate(f"removed: {session}")
 
 
-def export(place: str, format_: str, out: Path, *, replace: bool) -> None:
+def export(location: str, format_: str, out: Path, *, replace: bool) -> None:
     """Write the tables of a dataset in another format, and tell progress by rows."""
     from sessions.dataset import maintenance, table_formats
 
-    with _existing(place) as dataset:
+    with _existing(location) as dataset:
         rows = sum(table.rows for table in maintenance.info(dataset).tables)
-        with Progress(f"exporting {place}", "rows", max(1, rows)) as progress:
-            made = table_formats.export_tables(dataset, format_, out, progress, replace=replace)
-    streams.narrate(f"{out}: {made.tables} tables of {format_} with {made.rows:,} rows")
+        with Progress(f"exporting {location}", "rows", max(1, rows)) as progress:
+            exported = table_formats.export_tables(dataset, format_, out, progress, replace=replace)
+    streams.narrate(f"{out}: {exported.tables} tables of {format_} with {exported.rows:,} rows")
 
 
-def convert(place: str, out: str) -> None:
+def convert(location: str, out: str) -> None:
     """Write a dataset of the current layout."""
     from sessions.dataset import maintenance
     from sessions.dataset.location import Location, LocationError
 
     try:
-        old, new = Location(place), Location(out)
+        old, new = Location(location), Location(out)
     except LocationError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
     with dataset_sentences():
-        made = maintenance.convert(old, new)
-    streams.narrate(f"{out}: {len(made):,} sessions of {place}")
+        converted = maintenance.convert(old, new)
+    streams.narrate(f"{out}: {len(converted):,} sessions of {location}")

@@ -81,10 +81,10 @@ class Driver:
             TimeLimitError: the limit was reached; no event is half processed.
         """
         ticket = self.begin(statement)
-        came = None
-        while not ticket.done and came is not Advance.IDLE:
+        reached = None
+        while not ticket.done and reached is not Advance.IDLE:
             self._watch()
-            came = self._advance()
+            reached = self._advance()
         self._watch()
         return ticket.outcome or Outcome()
 
@@ -120,15 +120,15 @@ class Driver:
         if speed is None:
             return runner.advance(budget=EVENTS_BETWEEN_LOOKS)
         gone_us = int((monotonic() - self._started) * speed * US_PER_SECOND)
-        came = runner.advance(self._started_us + gone_us, EVENTS_BETWEEN_LOOKS)
-        if came is not Advance.REACHED:
-            return came
+        reached = runner.advance(self._started_us + gone_us, EVENTS_BETWEEN_LOOKS)
+        if reached is not Advance.REACHED:
+            return reached
         next_us = runner.next_us
         if next_us is None:
             return Advance.IDLE
-        due = self._started + (next_us - self._started_us) / US_PER_SECOND / speed
-        sleep(max(0.0, min(due - monotonic(), NAP_SECONDS_MAX)))
-        return came
+        due_at = self._started + (next_us - self._started_us) / US_PER_SECOND / speed
+        sleep(max(0.0, min(due_at - monotonic(), NAP_SECONDS_MAX)))
+        return reached
 
     def _watch(self) -> None:
         self.look()

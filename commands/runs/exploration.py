@@ -141,12 +141,12 @@ class Explored(Struct, frozen=True):
             so_far = "" if result.violations else f"no violation up to depth {result.depth}; "
             return f"{result.stopped}: {so_far}{counted}"
         violated = {violation.name for violation in result.violations}
-        held = [name for name in subject.properties if name not in violated]
+        holding = [name for name in subject.properties if name not in violated]
         if not result.complete:
             return f"{counted}; the rest was not looked at (--keep-going)"
-        if not held:
+        if not holding:
             return f"{counted}: that is all"
-        return f"{', '.join(held)} {'hold' if len(held) > 1 else 'holds'} in all {counted}"
+        return f"{', '.join(holding)} {'hold' if len(holding) > 1 else 'holds'} in all {counted}"
 
 
 def path_lines(violation: Violation) -> list[str]:
@@ -177,11 +177,11 @@ def specified(
     """
     generation = GENERATIONS[values.one_of(spec, tuple(GENERATIONS), "specification")]
     constants = Constants(*numbers)
-    asked = _asked(properties, SPECIFIED) or generation.holds
+    checked = _checked(properties, SPECIFIED) or generation.holds
     return Subject(
         "spec",
         spec,
-        Question(Specification(spec, constants, symmetric), asked),
+        Question(Specification(spec, constants, symmetric), checked),
         {**asdict(constants), "symmetric": symmetric},
     )
 
@@ -197,14 +197,17 @@ def released(bounds: Bounds, properties: Sequence[str]) -> Subject:
     return Subject(
         "version",
         bounds.version,
-        Question(Release(bounds), _asked(properties, tuple(PROPERTIES)) or properties_for(bounds)),
+        Question(
+            Release(bounds),
+            _checked(properties, tuple(PROPERTIES)) or properties_for(bounds),
+        ),
         constants,
         bounds,
     )
 
 
-def _asked(properties: Sequence[str], known: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(values.one_of(name, known, "property") for name in properties))
+def _checked(properties: Sequence[str], allowed: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values.one_of(name, allowed, "property") for name in properties))
 
 
 def bounds_of(path: Path, bounds: Bounds) -> Bounds:
@@ -218,14 +221,16 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
     from commands.language.parser import parse_script, read_text
 
     script = parse_script(read_text(path), str(path))
-    given = [step.input for step in script.steps if isinstance(step, Statement)]
-    topic = next((statement for statement in given if isinstance(statement, CreateTopic)), None)
+    statements = [step.input for step in script.steps if isinstance(step, Statement)]
+    topic = next(
+        (statement for statement in statements if isinstance(statement, CreateTopic)), None
+    )
     if topic is None:
         raise BadWord(f"'{path}' creates no topic to explore")
     version = script.spec.version
-    sent = [e for e in given if isinstance(e, Produce) and e.topic == topic.topic]
-    named = [produce.acks for produce in sent if produce.acks is not None]
-    acks: int = named[0] if named else producer_defaults(version).acks
+    produces = [e for e in statements if isinstance(e, Produce) and e.topic == topic.topic]
+    acks_values = [produce.acks for produce in produces if produce.acks is not None]
+    acks: int = acks_values[0] if acks_values else producer_defaults(version).acks
     if acks == 0:
         raise BadWord(f"'{path}' produces with acks=0, which guarantees nothing to check")
     values = resolve_topic(resolve(version, script.spec.config), topic.config)
@@ -260,8 +265,8 @@ def bounds_in(image: ClusterImage, partition: str | None, bounds: Bounds) -> Bou
         }
         brokers, of_topic = replicas[values.one_of(partition, tuple(replicas), "partition")]
         bounds, configs = replace(bounds, replicas=len(brokers)), of_topic or {}
-    given = (image.static_configs or {}) | (image.configs or {})
-    settings = resolve_topic(resolve(version, with_effect(given, version)), configs)
+    named_configs = (image.static_configs or {}) | (image.configs or {})
+    settings = resolve_topic(resolve(version, with_effect(named_configs, version)), configs)
     bounds = replace(
         bounds,
         version=version,
@@ -329,10 +334,10 @@ def in_console(question: "lab.Question", version: str, watch: "lab.Watch") -> "l
     """
     from console.model import exploration as lab
 
-    asked = replace(question.bounds, version=version)
+    bounds_of_release = replace(question.bounds, version=version)
     try:
         elr = question.elr if is_kraft(version, "") else None
-        bounds = in_mode(asked, "", elr)
+        bounds = in_mode(bounds_of_release, "", elr)
         require_possible(bounds)
     except BadWord as error:
         return lab.Explored(version, f"{version}: {error}", {}, [])
@@ -359,18 +364,18 @@ def in_console(question: "lab.Question", version: str, watch: "lab.Watch") -> "l
 
 
 def explore(
-    subject: Subject, limits: Limits, *, keep_going: bool, kept: Kept | None = None
+    subject: Subject, limits: Limits, *, keep_going: bool, store: Kept | None = None
 ) -> Explored:
     """Search and show progress, until the search is exhausted or a limit is reached.
 
     Raises:
-        CommandError: it cannot be stored in ``kept``, or Spark is missing.
+        CommandError: it cannot be stored in ``store``, or Spark is missing.
     """
     watch = _Watch(subject, limits, time.monotonic())
-    if kept is not None and kept.master is not None:
-        result = _explore_on_spark(subject, kept, watch, keep_going)
+    if store is not None and store.master is not None:
+        result = _explore_on_spark(subject, store, watch, keep_going)
     else:
-        with _search(subject, kept) as (search, keep), collector_resting():
+        with _search(subject, store) as (search, keep), collector_resting():
             try:
                 result = search.run(watch, keep_going=keep_going, keep=keep)
             except KeyboardInterrupt:
@@ -380,23 +385,23 @@ def explore(
 
 
 @contextlib.contextmanager
-def _search(subject: Subject, kept: Kept | None) -> Iterator[tuple[Search, Keep | None]]:
+def _search(subject: Subject, store: Kept | None) -> Iterator[tuple[Search, Keep | None]]:
     """Yield a search in this process, and the store of its levels."""
     question = subject.question
-    if kept is None:
+    if store is None:
         yield Search(question.of.model(), question.properties), None
         return
     from sessions.exploration.folder import ExplorationError
     from sessions.exploration.local_search import kept_search
 
     try:
-        with kept_search(question, kept.place, resume=kept.resume) as pair:
+        with kept_search(question, store.place, resume=store.resume) as pair:
             yield pair
     except ExplorationError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
 
 
-def _explore_on_spark(subject: Subject, kept: Kept, watch: "_Watch", keep_going: bool) -> Result:
+def _explore_on_spark(subject: Subject, store: Kept, watch: "_Watch", keep_going: bool) -> Result:
     from sessions.analysis.errors import AnalysisError
     from sessions.exploration.folder import ExplorationError
 
@@ -408,11 +413,11 @@ def _explore_on_spark(subject: Subject, kept: Kept, watch: "_Watch", keep_going:
     try:
         return search_on_spark(
             subject.question,
-            kept.place,
+            store.place,
             watch,
-            master=kept.master,
-            conf=kept.conf,
-            resume=kept.resume,
+            master=store.master,
+            conf=store.conf,
+            resume=store.resume,
             keep_going=keep_going,
         )
     except (AnalysisError, ExplorationError) as error:

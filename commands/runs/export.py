@@ -23,10 +23,10 @@ def export_files(files: Sequence[str], dataset: str, *, replace: bool = False) -
     incomplete = 0
     names = list(dict.fromkeys(files))
     for number, file in enumerate(names, start=1):
-        place = f" ({number} of {len(names)})" if len(names) > 1 else ""
+        suffix = f" ({number} of {len(names)})" if len(names) > 1 else ""
         try:
             with opened(file) as session:
-                streams.narrate(export_file(session, dataset, place=place, replace=replace))
+                streams.narrate(export_file(session, dataset, suffix=suffix, replace=replace))
                 incomplete += _is_cut_off(session)
         except (SessionError, CommandError) as error:
             code, message = judged(error)
@@ -43,12 +43,12 @@ def _is_cut_off(session: SessionFile) -> bool:
     """Return whether a session lacks its end and was not trimmed on purpose; if so, say so."""
     if session.complete or (session.extent.is_trimmed and not session.damage):
         return False
-    why = (
+    reason = (
         "it is damaged"
         if session.damage
         else "it is still being recorded, or its recording was killed"
     )
-    streams.narrate(f"{session.path} is not complete: {why}, so it ends at its last event")
+    streams.narrate(f"{session.path} is not complete: {reason}, so it ends at its last event")
     return True
 
 
@@ -56,14 +56,14 @@ def export_file(
     session: SessionFile,
     dataset: "str | Path",
     tell: Tell | None = None,
-    place: str = "",
+    suffix: str = "",
     *,
     replace: bool = False,
 ) -> str:
     """Add a session to a dataset; returns a line about what was written.
 
     ``tell`` is told now and then how far that has come, and an empty text at its end; without it
-    a bar is drawn. ``place`` is what the bar says behind the session's name.
+    a bar is drawn. ``suffix`` is what the bar says behind the session's name.
 
     Raises:
         CommandError: pyarrow is not installed, or the dataset cannot be added to.
@@ -71,18 +71,20 @@ def export_file(
     """
     from sessions.dataset.export_files import add_session, session_id
 
-    what = f"exporting {session_id(session.path)}{place}"
+    title = f"exporting {session_id(session.path)}{suffix}"
     with (
         dataset_sentences(),
         consistent(session.path),
-        Progress(what, "events", session.last_seq, tell=tell) as progress,
+        Progress(title, "events", session.last_seq, tell=tell) as progress,
     ):
         added = add_session(session, dataset, progress, replace=replace)
-    done = added.report
-    if done is None:
+    exported = added.report
+    if exported is None:
         return f"{session.path}: in {dataset} already, with its {added.events:,} events"
-    rows = sum(done.rows.values())
-    return f"{session.path}: {done.events:,} events, {rows:,} rows, {done.size_bytes:,} bytes"
+    rows = sum(exported.rows.values())
+    return (
+        f"{session.path}: {exported.events:,} events, {rows:,} rows, {exported.size_bytes:,} bytes"
+    )
 
 
 @contextmanager

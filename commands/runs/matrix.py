@@ -99,8 +99,8 @@ def short_members(partition: PartitionState) -> list[int]:
     short = []
     for broker in partition.isr:
         replica = partition.replica_states.get(broker)
-        held = {} if replica is None else _records(replica, leader.high_watermark)
-        if any(held.get(offset) != record for offset, record in committed.items()):
+        records = {} if replica is None else _records(replica, leader.high_watermark)
+        if any(records.get(offset) != record for offset, record in committed.items()):
             short.append(broker)
     return short
 

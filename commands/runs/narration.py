@@ -27,7 +27,7 @@ class Narrator:
         self._clear()
         time_us, _ = self._now()
         text = " ".join(step.text.split())
-        streams.narrate(f"{clock(time_us)}  {clean(text)}  {told(outcome)}")
+        streams.narrate(f"{clock(time_us)}  {clean(text)}  {outcome_text(outcome)}")
         self._shown = monotonic()
 
     def look(self) -> None:
@@ -44,7 +44,7 @@ class Narrator:
             self._standing = False
 
 
-def told(outcome: Outcome) -> str:
+def outcome_text(outcome: Outcome) -> str:
     """Describe how a statement ended, in a few words."""
     message = f": {clean(outcome.message)}" if outcome.message else ""
     if outcome.refused:

@@ -55,12 +55,12 @@ EventAt = Callable[[int], Event | None]
 def script_of(
     name: str,
     spec: CreateCluster,
-    given: Sequence[Given],
+    statements: Sequence[Given],
     ending: Ending,
     event_at: EventAt,
     of_clients: int = 0,
 ) -> str:
-    """Return the script of a session; ``given`` starts with the ``cluster`` statement.
+    """Return the script of a session; ``statements`` starts with the ``cluster`` statement.
 
     ``of_clients`` is the number of inputs of external clients that were left out.
     """
@@ -74,7 +74,7 @@ def script_of(
     if spec.image is not None:
         rows.append(f"# 'tidegauge import {clean(name)} --out {IMAGE}' writes its cluster's image")
     rows.append(_one_line(cluster_text(spec)))
-    for statement in given[1:]:
+    for statement in statements[1:]:
         if not _follows_at_once(statement, event_at(statement.seq - 1)):
             rows.append(_at(statement.time_us, statement.steps))
         text = _one_line(statement.text)

@@ -86,8 +86,8 @@ class ScriptRunner:
         try:
             self.cluster = Cluster(script.spec, observers, text, line, by_type)
         except ConfigError as error:
-            place = f"{script.name}:{line}: " if script.name else ""
-            raise CommandError(ExitCode.USAGE, f"{place}{error}") from None
+            position = f"{script.name}:{line}: " if script.name else ""
+            raise CommandError(ExitCode.USAGE, f"{position}{error}") from None
         self.runner = Runner(self.cluster)
         if recorder is not None:
             recorder.follow(self.runner)
@@ -97,12 +97,12 @@ class ScriptRunner:
 
     def _observers(self) -> tuple[tuple[Observer, ...], Mapping[type[Event], Observer]]:
         """Return the observers of all events, and those by event type."""
-        kept = () if self._events is None else (self._events.append,)
+        own = () if self._events is None else (self._events.append,)
         if self.recorder is not None:
-            return (self.recorder, *kept), {}
+            return (self.recorder, *own), {}
         if isinstance(self._view, ResultView):
-            return kept, self._view.by_type
-        return (self._view.apply, *kept), {}
+            return own, self._view.by_type
+        return (self._view.apply, *own), {}
 
     def run(self, finished: Finished, until: Statement | None = None) -> None:
         """Run all statements, then continue until a condition holds.

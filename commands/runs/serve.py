@@ -85,33 +85,33 @@ class Clusters:
         self.by_number[self._last] = cluster
         return self._last
 
-    async def respond(self, asked: Reply) -> Reply:
+    async def respond(self, request: Reply) -> Reply:
         """Answer one line of the control channel."""
         try:
-            return await self._respond(asked)
+            return await self._respond(request)
         except (
             *(CommandError, SessionError, ClosedError, OSError),
             *(UnreachableError, msgspec.ValidationError),
         ) as error:
             return refused(str(error) or type(error).__name__)
 
-    async def _respond(self, asked: Reply) -> Reply:
-        if "open" in asked:
-            return await self._open(msgspec.convert(asked["open"], ClusterWish))
-        number = asked.get("cluster", next(iter(self.by_number), 0))
+    async def _respond(self, request: Reply) -> Reply:
+        if "open" in request:
+            return await self._open(msgspec.convert(request["open"], ClusterWish))
+        number = request.get("cluster", next(iter(self.by_number), 0))
         if type(number) is not int:
             return refused('"cluster" is the number of a cluster')
         cluster = self.by_number.get(number)
         if cluster is None:
-            known = ", ".join(map(str, self.by_number)) or "none"
-            return refused(f"there is no cluster {number}; there are: {quoted(known)}")
-        if asked.get("close") is True:
+            numbers = ", ".join(map(str, self.by_number)) or "none"
+            return refused(f"there is no cluster {number}; there are: {quoted(numbers)}")
+        if request.get("close") is True:
             del self.by_number[number]
             await cluster.stop()
             return {"ok": True}
         try:
             if cluster.gateway.fault is None:
-                return await cluster.respond(asked)
+                return await cluster.respond(request)
         except Exception:
             if cluster.gateway.fault is None:
                 raise
@@ -254,11 +254,11 @@ def token() -> str:
     Raises:
         CommandError: the environment has one that can be guessed.
     """
-    given = os.environ.get(TOKEN, "")
-    if given and len(given) < TOKEN_LENGTH_MIN:
+    secret = os.environ.get(TOKEN, "")
+    if secret and len(secret) < TOKEN_LENGTH_MIN:
         message = f"{TOKEN} must have at least {TOKEN_LENGTH_MIN} characters"
         raise CommandError(ExitCode.USAGE, message)
-    return given or new_token()
+    return secret or new_token()
 
 
 def ports_taken(port: int, error: OSError) -> CommandError:
@@ -272,7 +272,7 @@ async def _serve(service: Service, access: Access) -> ExitCode:
     ended = asyncio.Event()
     _on_end(ended.set)
 
-    def made(script: Script, access: Access) -> ServedCluster:
+    def started(script: Script, access: Access) -> ServedCluster:
         return ServedCluster(
             script,
             keeps_journal=True,
@@ -282,7 +282,7 @@ async def _serve(service: Service, access: Access) -> ExitCode:
             keep_memory=service.keep_memory,
         )
 
-    clusters = Clusters(made, access, service.folder)
+    clusters = Clusters(started, access, service.folder)
     control = None if service.control is None else ControlChannel(clusters.respond, service.token)
     script, cluster = service.script, None
     try:
@@ -315,9 +315,9 @@ async def _serve(service: Service, access: Access) -> ExitCode:
     else:
         tasks.append(asyncio.create_task(_end_of_input()))
         script_run = asyncio.create_task(asyncio.sleep(0))
-    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    ended_tasks, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     await _cancelled([*tasks, script_run])
-    fault = next((task.exception() for task in done if task.exception() is not None), None)
+    fault = next((task.exception() for task in ended_tasks if task.exception() is not None), None)
     if control is not None:
         await control.stop()
     await clusters.stop("fault" if fault else "ok")
@@ -355,14 +355,14 @@ async def _end_of_input() -> None:
 
 def _tell(service: Service, cluster: ServedCluster | None, control: ControlChannel | None) -> None:
     """Print where clients connect; with ``--json`` as one line."""
-    told: Reply = {} if cluster is None else cluster.where()
+    reply: Reply = {} if cluster is None else cluster.where()
     if control is not None:
         host, port = control.address
-        told |= {"control": f"{host}:{port}", "token": control.token}
+        reply |= {"control": f"{host}:{port}", "token": control.token}
     if service.json:
-        streams.emit_json(told)
+        streams.emit_json(reply)
     else:
-        for key, value in told.items():
+        for key, value in reply.items():
             for name, text in value.items() if isinstance(value, dict) else [("", value)]:
                 streams.emit(f"{key.replace('_', '.')}{name and '.'}{name}={text}\n")
     sys.stdout.flush()

@@ -16,7 +16,7 @@ from commands.output.show_tables import events_grid
 from commands.runs.access import DEFAULT, Access
 from commands.runs.driver import Pace
 from commands.runs.json_result import json_object
-from commands.runs.narration import told
+from commands.runs.narration import outcome_text
 from commands.runs.recording import new_session, origin_of
 from commands.runs.script_runner import ScriptRunner, shows_events, unknown_subject
 from emulator.events import Event
@@ -130,17 +130,17 @@ class ServedCluster:
     def where(self) -> Reply:
         """Return the addresses that clients are told, as a response."""
         first, *others = self.gateway.endpoints
-        told: Reply = {"bootstrap_servers": self.gateway.servers_of(first.name)}
+        reply: Reply = {"bootstrap_servers": self.gateway.servers_of(first.name)}
         if others:
-            told["listeners"] = {
+            reply["listeners"] = {
                 endpoint.name: self.gateway.servers_of(endpoint.name)
                 for endpoint in self.gateway.endpoints
             }
         if self.access.authority is not None and any(
             endpoint.is_encrypted for endpoint in self.access.endpoints
         ):
-            told["certificate_authority"] = str(self.access.authority)
-        return told
+            reply["certificate_authority"] = str(self.access.authority)
+        return reply
 
     def _announce(self, statement: Statement) -> None:
         if self.recorder is not None:
@@ -177,7 +177,7 @@ class ServedCluster:
                     await self.perform(Statement(Wait(duration_us=left_us), step.text))
             else:
                 outcome = (await self.perform(step)).outcome
-                tell(f"{clock(self.run.cluster.now_us)}  {step.text}  {told(outcome)}")
+                tell(f"{clock(self.run.cluster.now_us)}  {step.text}  {outcome_text(outcome)}")
 
     async def perform(self, step: Step, first: int = 0, events_max: int | None = None) -> Performed:
         """Run one statement.
@@ -281,12 +281,12 @@ class ServedCluster:
             await asyncio.sleep(0)  # others' turn: most statements end at once
         return response
 
-    async def respond(self, asked: Reply) -> Reply:
+    async def respond(self, request: Reply) -> Reply:
         """Answer a control request about this cluster."""
-        match asked:
+        match request:
             case {"statement": str(text), "from": int(first)}:
                 return await self.run_statement(text, first)
-            case {"statement": str(text)} if "from" not in asked:
+            case {"statement": str(text)} if "from" not in request:
                 return await self.run_statement(text)
             case {"result": True}:
                 return self.result()
@@ -298,7 +298,7 @@ class ServedCluster:
                 return self.controller()
             case {"record": str(path)}:
                 return await self.write_recording(path)
-        return refused(_what_is_wrong(asked))
+        return refused(_what_is_wrong(request))
 
     def result(self) -> Reply:
         """Return the current result as in ``run --json``, and the connected ``clients``."""
@@ -346,16 +346,16 @@ class ServedCluster:
         return {"ok": True, "path": str(target)}
 
 
-def _what_is_wrong(asked: Reply) -> str:
+def _what_is_wrong(request: Reply) -> str:
     """Say what is wrong with a request that is none: the value of a key, or its keys."""
-    for key, value in asked.items():
-        written = VALUES.get(key)
-        if written is not None and (type(value) is not type(written) or value is False):
-            like, shown = (msgspec.json.encode(plain).decode() for plain in (written, value))
+    for key, value in request.items():
+        example = VALUES.get(key)
+        if example is not None and (type(value) is not type(example) or value is False):
+            like, shown = (msgspec.json.encode(plain).decode() for plain in (example, value))
             return f'"{key}" has a value such as {like}, not {quoted(shown)}'
     keys = ", ".join(f'"{key}"' for key in KEYS)
-    given = quoted(", ".join(map(repr, asked))) or "nothing"
-    return f"a line has one of {keys}, not {given}"
+    keys_given = quoted(", ".join(map(repr, request))) or "nothing"
+    return f"a line has one of {keys}, not {keys_given}"
 
 
 def _from_recording(path: Path, compute: Callable[[Iterable[Event]], T]) -> T:

@@ -139,10 +139,10 @@ class Gatherer:
     def _event(self, event: Event) -> None:
         word, text = in_words(event)
         columns = self.story.events
-        place = self._words.setdefault(word, len(self._words))
-        if place == len(self.story.words):
+        index = self._words.setdefault(word, len(self._words))
+        if index == len(self.story.words):
             self.story.words.append(word)
-        columns.words.append(place)
+        columns.words.append(index)
         columns.texts.append(text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}..")
         columns.levels.append(event.level)
         columns.times.append(event.time_us - self._time_us)
@@ -158,10 +158,10 @@ class Gatherer:
             controllers = sorted(state.quorum.controllers.items())
             stops |= self.changes.put(("controllers",), controllers)
         stops |= self.changes.put(("controller",), controller_of(state))
-        held = verdict(view.counts())
-        told = words(view, held)
-        stops |= self.changes.put(("trouble",), held.is_loss)
-        self.changes.put(("verdict",), clean(told))
+        outcome = verdict(view.counts())
+        sentence = words(view, outcome)
+        stops |= self.changes.put(("trouble",), outcome.is_loss)
+        self.changes.put(("verdict",), clean(sentence))
         return stops
 
     def _records(self) -> None:
@@ -242,11 +242,11 @@ class Gatherer:
                 self.changes.put(("replica", tp, broker), None)
                 self.changes.put_list(("log", tp, broker), [], _run)
                 continue
-            place = "leader" if broker == partition.leader else ""
-            place = place or ("ISR" if broker in partition.isr else "OSR")
+            role = "leader" if broker == partition.leader else ""
+            role = role or ("ISR" if broker in partition.isr else "OSR")
             facts = (
                 self.stage.view.role(replica),
-                place,
+                role,
                 replica.high_watermark,
                 replica.log_end_offset,
                 replica.log_start,

@@ -11,7 +11,7 @@ from commands.exits import CommandError, ExitCode
 from commands.language.completion import complete_line
 from commands.language.parser import Script, ScriptError, ShowStatement, parse_line
 from commands.runs.driver import Pace
-from commands.runs.narration import told
+from commands.runs.narration import outcome_text
 from commands.runs.script_runner import ScriptRunner
 from sessions.model.cluster_view import ClusterView
 
@@ -128,7 +128,7 @@ class ZkShell:
                 outputs = self.runner.outputs[before:]
                 printed += "".join(_ended(output.text) for output in outputs)
                 if not outputs and not isinstance(step, ShowStatement):
-                    printed += f"{told(outcome)}\n"
+                    printed += f"{outcome_text(outcome)}\n"
         return printed
 
 

@@ -85,8 +85,8 @@ class Client:
     @staticmethod
     def _report_into(results: list[Values], number: int) -> Callable[[Any, Any], None]:
         def report(error: Any, message: Any) -> None:  # noqa: ANN401 - librdkafka's
-            told = {"offset": message.offset()} if error is None else {"error": str(error)}
-            results[number] = told
+            outcome = {"offset": message.offset()} if error is None else {"error": str(error)}
+            results[number] = outcome
 
         return report
 
@@ -156,8 +156,8 @@ class Client:
         assigned = [
             [tp.topic, tp.partition] for tp in (self.client.assignment() if is_consumer else ())
         ]
-        told: Values = {"records": records, "assigned": assigned}
-        return told | ({"error": errors[0]} if errors else {})
+        answer: Values = {"records": records, "assigned": assigned}
+        return answer | ({"error": errors[0]} if errors else {})
 
     def _messages(self, seconds: float) -> list[Any]:
         if isinstance(self.client, Consumer):

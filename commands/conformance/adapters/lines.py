@@ -22,10 +22,10 @@ def answer(client: object) -> None:
         request: Values = json.loads(line)
         method = getattr(client, request.pop("do").replace(" ", "_"))
         try:
-            told = method(**request) or {}
+            reply = method(**request) or {}
         except Exception as error:
-            told = {"error": error_text(error)}
-        sys.stdout.write(json.dumps(told) + "\n")
+            reply = {"error": error_text(error)}
+        sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
 
 

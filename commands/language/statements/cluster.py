@@ -46,16 +46,16 @@ def _of_image(spec: CreateCluster, image: ClusterImage) -> CreateCluster:
     """
     plain = CreateCluster()
     named = spec.version if spec.version != plain.version else image.release
-    asked = replace(image, release=named, mode=spec.mode or image.mode)
+    described = replace(image, release=named, mode=spec.mode or image.mode)
     try:
-        made = complete(asked).image
+        completed = complete(described).image
     except ConfigError as error:
         raise BadWord(str(error).removesuffix(".")) from None
     return replace(
         spec,
-        version=made.release or plain.version,
-        mode=made.mode or "",
-        brokers=len(made.brokers),
+        version=completed.release or plain.version,
+        mode=completed.mode or "",
+        brokers=len(completed.brokers),
         first_id=plain.first_id,
         racks=[],
         hosts=[],

@@ -22,7 +22,7 @@ FORMS = (
 
 @statement(app, "expect", RAW)
 def expect(
-    what: Annotated[list[str], argument(FORMS, text="what to assert")],
+    words: Annotated[list[str], argument(FORMS, text="what to assert")],
 ) -> Expect | ExpectError | ExpectEvents:
     """Assert a condition, an error, an event, or the order of several events.
 
@@ -33,29 +33,29 @@ def expect(
     one before; other events may come between. 'since MARK' considers only events after that mark.
     Conditions compare the fields of an event, as 'show events' prints them.
     """
-    match [word.lower() for word in what[:2]]:
+    match [word.lower() for word in words[:2]]:
         case ["error", *_]:
-            return _expect_error(what[1:])
+            return _expect_error(words[1:])
         case ["event", *_]:
-            return _expect_event(what[1:])
+            return _expect_event(words[1:])
         case ["no", "event"]:
-            return _expect_event(what[2:], times=0)
+            return _expect_event(words[2:], times=0)
         case ["order", *_]:
-            return _expect_order(what[1:])
-    return Expect(clauses=clauses(what))
+            return _expect_order(words[1:])
+    return Expect(clauses=clauses(words))
 
 
-def _expect_error(what: list[str]) -> ExpectError:
-    if not what:
+def _expect_error(words: list[str]) -> ExpectError:
+    if not words:
         raise BadWord("needs an error's name (written 'expect error ERROR [on last]')")
-    if what[1:] not in ([], ["on", "last"]):
-        message = f"is written 'expect error ERROR [on last]', not '{' '.join(what)}'"
-        raise BadWord(message, what[1])
-    return ExpectError(error=read(values.error_name, what[0]))
+    if words[1:] not in ([], ["on", "last"]):
+        message = f"is written 'expect error ERROR [on last]', not '{' '.join(words)}'"
+        raise BadWord(message, words[1])
+    return ExpectError(error=read(values.error_name, words[0]))
 
 
-def _expect_event(what: list[str], times: int | None = None) -> ExpectEvents:
-    words, mark = since_mark(what)
+def _expect_event(written: list[str], times: int | None = None) -> ExpectEvents:
+    words, mark = since_mark(written)
     if len(words) > 1 and words[-2].lower() == "times":
         if times is not None:
             raise BadWord("takes 'no event' or 'times', not both", words[-2])
@@ -65,8 +65,8 @@ def _expect_event(what: list[str], times: int | None = None) -> ExpectEvents:
     return ExpectEvents(patterns=[words], times=times, since=mark)
 
 
-def _expect_order(what: list[str]) -> ExpectEvents:
-    words, mark = since_mark(what)
+def _expect_order(written: list[str]) -> ExpectEvents:
+    words, mark = since_mark(written)
     patterns: list[list[str]] = [[]]
     for word in words:
         if word.lower() == "then":

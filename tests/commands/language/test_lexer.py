@@ -131,7 +131,7 @@ def test_a_word_knows_its_line_and_column(text: str, wanted: str, place: tuple[i
     (line,) = split_lines(text)
     line = line.with_values({"A": "a long one"})
     (word,) = (word for word in split_words(line.text) if word == wanted)
-    assert line.place(word.at) == place
+    assert line.position_of(word.at) == place
 
 
 @given(st.text("ab '\"\\\n#;${}:-X", max_size=30))
@@ -139,5 +139,5 @@ def test_every_character_comes_from_where_it_stands(text: str) -> None:
     rows = [*text.split("\n"), ""]
     for line in split_lines(text):
         for at, character in enumerate(line.text):
-            number, column = line.place(at)
+            number, column = line.position_of(at)
             assert rows[number - 1][column - 1 : column] == character or character == " "

@@ -86,7 +86,7 @@ def test_a_damaged_session_is_compared_as_far_as_it_can_be_read(
 def test_long_values_and_long_lists_are_cut_in_tables_and_whole_in_json() -> None:
     changes = [Change(f"x.{number}", "a" * 500, None) for number in range(500)]
     found = Comparison(Path("a"), Path("b"), [], 4, Difference(5, None, None), changes)
-    table = session_diff.told(found)[-1]
+    table = session_diff.tables_of(found)[-1]
     assert table.title == "state after event 5 (200 of 500 values that differ)"
     assert len(table.rows) == 200
     assert table.rows[0][1:] == ("a" * 80 + "..", None)

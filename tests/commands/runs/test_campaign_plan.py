@@ -9,7 +9,7 @@ from commands.language.cluster_options import ClusterOptions
 from commands.language.parser import parse_script
 from commands.language.ranges import Seeds, Variation
 from commands.language.values import Setting
-from commands.runs.campaign_plan import Given, plan
+from commands.runs.campaign_plan import CampaignOptions, plan
 from emulator.cluster_image.document import encode
 from emulator.cluster_image.image import ClusterImage, Partition, Topic
 from sessions.campaign.plan import Plan
@@ -37,8 +37,10 @@ def given(
     version: str | None = None,
     config: tuple[Setting, ...] = (),
     **variables: str,
-) -> Given:
-    return Given(file, seeds, [Variation(*each) for each in vary], variables, version, config)
+) -> CampaignOptions:
+    return CampaignOptions(
+        file, seeds, [Variation(*each) for each in vary], variables, version, config
+    )
 
 
 def planned(*arguments: object, **options: object) -> Plan:
@@ -216,10 +218,10 @@ def test_a_campaign_starts_in_the_state_of_an_image(script: str) -> None:
     image = ClusterImage("3.9", "kraft", topics=(Topic("orders", partitions=(partition,)),))
     file = Path("prod.cluster.json")
     file.write_bytes(encode(image))
-    made, _ = plan(Given(script, None, [], {"acks": "1"}, None, (), image=file.name))
+    made, _ = plan(CampaignOptions(script, None, [], {"acks": "1"}, None, (), image=file.name))
     [variant] = made.variants
     assert variant.cluster.image == image
     assert variant.text.with_seed(7).endswith(f"--seed 7 --image {file.absolute()}")
     assert f"--seed 7 --image {file.absolute()} " in variant.command.with_seed(7)
     with pytest.raises(CommandError, match=r"cannot read .*other\.cluster\.json"):
-        plan(Given(script, None, [], {"acks": "1"}, None, (), image="other.cluster.json"))
+        plan(CampaignOptions(script, None, [], {"acks": "1"}, None, (), image="other.cluster.json"))

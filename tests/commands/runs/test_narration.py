@@ -3,7 +3,7 @@ import pytest
 from commands.language.parser import parse_line
 from commands.output import streams
 from commands.runs import narration
-from commands.runs.narration import Narrator, told
+from commands.runs.narration import Narrator, outcome_text
 from emulator.scenario.outcome import Outcome
 
 
@@ -23,7 +23,7 @@ from emulator.scenario.outcome import Outcome
     ],
 )
 def test_an_end_is_told_in_a_few_words(outcome: Outcome, words: str) -> None:
-    assert told(outcome) == words
+    assert outcome_text(outcome) == words
 
 
 def test_a_statement_is_one_line_with_its_time(capsys: pytest.CaptureFixture[str]) -> None:
