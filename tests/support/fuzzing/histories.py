@@ -11,9 +11,11 @@ import shutil
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from random import Random
+from threading import Event
 from typing import Final
 
 import zstandard
@@ -36,7 +38,7 @@ TEXTS: Final = (
     b"0", b"-1", b"99999999999999999999", b"1e308", b"NaN", b"null", b"[", b"]", b"{", b"}", b'"',
     b"\n", b"\r", b"\0", b"\t", b"\x1b[2J", b"\xff\xfe", b"\xed\xa0\x80", b"[" * 5_000,
     b"1," * 9_000, b"0000-00-00 00:00:00,000", b"9999-12-31 23:59:59,999", b"x" * 70_000,
-    b", ", b"=", b"/", b"..",
+    b", ", b"=", b"/", b"..", b"7 " * 150_000, b"\xe9\xfc" * 9,
 )  # fmt: skip
 """What somebody may write in the place of a piece of text."""
 
@@ -60,10 +62,33 @@ def target(folder: Path) -> Iterator[Attack]:
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir()
         named = chance.choice([copy, copy, copy, *files])
-        for words in _commands(chance, kind, named, out):
-            _hold(*words)
+        with _growing(chance, chance.choice(files)) if chance.random() < 0.1 else nullcontext():
+            for words in _commands(chance, kind, named, out):
+                _hold(*words)
 
     yield attack
+
+
+@contextmanager
+def _growing(chance: Random, path: Path) -> Iterator[None]:
+    """Let a file grow while it is read, as that of a running process does."""
+    data = path.read_bytes() or b"x"
+    pieces = [data[at : at + 500] for at in chance.choices(range(len(data)), k=200)]
+    ended = Event()
+
+    def grow() -> None:
+        with path.open("ab", 0) as file:
+            for piece in pieces:
+                file.write(piece)
+                if ended.wait(0.002):
+                    return
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(grow)
+        try:
+            yield
+        finally:
+            ended.set()
 
 
 def _hold(*words: object) -> None:
@@ -268,7 +293,23 @@ def _zeros(chance: Random, data: bytearray) -> None:
     data[at : at + size] = bytes(size)
 
 
-CHANGES: Final = (_bytes, _bytes, _bytes, _number, _number, _text, _end, _gap, _again, _zeros)
+def _encoding(chance: Random, data: bytearray) -> None:
+    """Write the file, or what is behind a place in it, as another program would."""
+    at = chance.choice((0, chance.randrange(len(data) + 1)))
+    data[at:] = data[at:].decode("latin-1").encode(chance.choice(("utf-8", "utf-16", "utf-7")))
+
+
+def _bomb(chance: Random, data: bytearray) -> None:
+    """Append, or put in its place, what unpacks to 64 MiB."""
+    content = chance.choice((b"\0", b"x", b"1,", b"[2026-11-23 19:05:07,079] INFO "))
+    bomb = gzip.compress(content * ((64 << 20) // len(content)), 1)
+    data[chance.choice((0, len(data))) :] = bomb
+
+
+CHANGES: Final = (
+    *(_bytes, _bytes, _bytes, _number, _number, _text, _end, _gap, _again, _zeros),
+    *(_bytes, _bytes, _bytes, _number, _number, _text, _end, _gap, _again, _encoding, _bomb),
+)
 
 
 def _mend_checksums(data: bytearray) -> None:
