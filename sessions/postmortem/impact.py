@@ -4,7 +4,7 @@ Times are wall-clock times in microseconds since 1970 UTC. The log says when the
 not when a broker died: until it fences the broker, the metadata names a leader that is dead.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct, field
@@ -53,17 +53,6 @@ class Window(Struct):
         return (end_us if self.end_us is None else self.end_us) - self.begin_us
 
 
-class Shrink(Struct, frozen=True):
-    """Members ``removed`` from the ISR of ``tp``, which is ``isr`` since."""
-
-    time_us: int
-    tp: str
-    removed: tuple[int, ...]
-    isr: tuple[int, ...]
-    offset: int
-    because: str
-
-
 class Risk(Struct, frozen=True):
     """Records of ``tp`` that may be lost, because ``leader`` followed ``former``.
 
@@ -96,9 +85,12 @@ class Truncation(Struct, frozen=True):
 
 
 class Reign(Struct):
-    """``leader`` (-1: nobody) leads a partition from ``begin_us`` in ``epoch``."""
+    """``leader`` (-1: nobody) leads a partition from ``begin_us`` in ``epoch``.
 
-    leader: int
+    None: the topic is deleted then.
+    """
+
+    leader: int | None
     epoch: int
     begin_us: int
 
@@ -150,7 +142,6 @@ class Impact:
     def __init__(self) -> None:
         self.offline: list[Window] = []
         self.unwritable: list[Window] = []
-        self.shrinks: list[Shrink] = []
         self.risks: list[Risk] = []
         self.losses: list[BrokerLoss] = []
         self.lags: list[Lag] = []
@@ -260,6 +251,13 @@ class Impact:
             loss.in_sync_us = now_us
             del self._lost[broker]
 
+    def _settle(self, tp: str, brokers: Iterable[int], now_us: int) -> None:
+        """Brokers are back in the ISR of a partition, or have no replica of it any more."""
+        for broker in brokers:
+            if broker in self._missing and tp in self._missing[broker]:
+                self._missing[broker].discard(tp)
+                self._back_in_sync(broker, now_us)
+
     # ---- partitions
 
     def _partition(
@@ -282,18 +280,14 @@ class Impact:
         if before.leader != after.leader:
             self._rule(tp, after, now_us)
             self._leader(tp, before, after, applied, because)
-        gone = tuple(broker for broker in before.isr if broker not in after.isr)
-        if gone:
-            shrink = Shrink(now_us, tp, gone, after.isr, causes.place(key), because)
-            self._keep(self.shrinks, shrink)
         self._lagging(before, after, applied)
-        for broker in gone:
-            if broker in self._missing:
+        for broker in before.isr:
+            if broker in self._missing and broker not in after.isr:
                 self._missing[broker].add(tp)
-        for broker in after.isr:
-            if broker in self._missing and tp in self._missing[broker]:
-                self._missing[broker].discard(tp)
-                self._back_in_sync(broker, now_us)
+        settled = after.isr
+        if after.replicas != before.replicas:
+            settled += tuple(broker for broker in before.replicas if broker not in after.replicas)
+        self._settle(tp, settled, now_us)
         self._writable(tp, after, applied, because, image)
 
     def _lagging(
@@ -305,7 +299,7 @@ class Impact:
             for follower in before.isr:
                 pair = leader, follower
                 is_known = follower in after.isr or follower in self._lost or pair in self._lags
-                if not is_known and not after.is_reassigning:
+                if not is_known and not after.is_reassigning and follower in after.replicas:
                     lag = Lag(leader, follower, applied.time_us, applied.batch.base_offset)
                     self._lags[pair] = lag
                     self._keep(self.lags, lag)
@@ -395,7 +389,12 @@ class Impact:
             window = windows.pop(tp, None)
             if window is not None:
                 window.end_us = now_us
-        self.reigns.pop(tp, None)
+        self._settle(tp, self._missing, now_us)
+        reigns = self.reigns.get(tp, [])
+        if len(reigns) > 1 and len(self.reigns) < KEPT_MAX:
+            self._keep(reigns, Reign(None, NOBODY, now_us))
+        else:
+            self.reigns.pop(tp, None)
 
     def _keep(self, kept: list, item: object) -> None:  # type: ignore[type-arg]
         if len(kept) < KEPT_MAX:

@@ -1,6 +1,7 @@
 """The report of an incident, for people: its sections, as text and tables."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
@@ -8,6 +9,7 @@ from msgspec import Struct
 from sessions.own_cluster.places import time_text
 from sessions.postmortem.impact import BrokerLoss, Impact, Reign, Risk, Truncation, Window
 from sessions.postmortem.incident import Incident
+from sessions.postmortem.timeline import ISR_SHRINK, Entry
 from sessions.postmortem.what_if import WhatIf, basis, sentences
 from sessions.postmortem.words import Words, timeout_of, words_of
 from sessions.text import brackets, plural
@@ -16,6 +18,7 @@ ROWS_MAX: Final = 500
 """How many rows a table has: what is left out is counted."""
 NAMED_MAX: Final = 8
 Row = tuple[str, ...]
+ENTRY: Final = ("time", "what", "because", "source")
 
 
 class Section(Struct, frozen=True):
@@ -43,6 +46,7 @@ def report_of(
 
     It includes what changes of the configuration would have done.
     """
+    sources = [_source(source) for source in sources]
     sections = [
         _facts(incident, sources),
         _losses(incident),
@@ -63,6 +67,11 @@ def report_of(
     return Report(
         title, verdict(incident), is_bad, [section for section in sections if section is not None]
     )
+
+
+def _source(path: str) -> str:
+    """What a source is called: the current folder by its name."""
+    return path if Path(path).name.strip(".") else Path(path).resolve().name or path
 
 
 def verdict(incident: Incident) -> str:
@@ -160,7 +169,15 @@ def _losses(incident: Incident) -> Section | None:
             "A broker that came back as the same process had hung, or was cut off if its own log"
             " shows it running. Until it heard of its successors, it took itself for the leader."
         )
-    header = ("broker", words.lost, "how", "new leaders", "no leader", "back", "in all ISRs after")
+    header = (
+        "broker",
+        words.lost,
+        "how",
+        "leaders moved",
+        "no leader",
+        "back",
+        "in all ISRs after",
+    )
     rows = (_loss(loss, words) for loss in losses)
     return Section("Brokers that were lost", sentences, header, _limited(rows))
 
@@ -174,7 +191,7 @@ def _loss(loss: BrokerLoss, words: Words) -> Row:
         str(loss.elected),
         _named(loss.offline) or "-",
         "no" if back_us is None else time_text(back_us),
-        "-" if loss.in_sync_us is None else _seconds(loss.in_sync_us - loss.begin_us),
+        "never" if loss.in_sync_us is None else _seconds(loss.in_sync_us - loss.begin_us),
     )
 
 
@@ -215,11 +232,17 @@ def _offline(incident: Incident) -> Section | None:
             _lasted(window, incident),
             _broker(window.leader),
             window.because or "-",
-            "-" if window.successor is None else _broker(window.successor),
+            _after(window),
         )
         for window in windows
     )
     return Section("Partitions without a leader", sentences, header, _limited(rows))
+
+
+def _after(window: Window) -> str:
+    if window.successor is not None:
+        return _broker(window.successor)
+    return "nobody yet" if window.end_us is None else "the topic was deleted"
 
 
 def _unwritable(incident: Incident) -> Section | None:
@@ -363,30 +386,27 @@ def _leaders(incident: Incident) -> Section | None:
 
 def _kept(count: int) -> str:
     if not count:
-        return "All partitions had more than one leader."
+        return "No partition kept its leader."
     return f"{plural(count, 'partition')} kept {'its' if count == 1 else 'their'} leader."
 
 
 def _reigns(reigns: Sequence[Reign]) -> str:
-    said = [f"{_broker(reign.leader)} from {time_text(reign.begin_us)}" for reign in reigns]
+    said = [
+        f"deleted at {time_text(reign.begin_us)}"
+        if reign.leader is None
+        else f"{_broker(reign.leader)} from {time_text(reign.begin_us)}"
+        for reign in reigns
+    ]
     if len(said) > NAMED_MAX:
         return "; ".join([said[0], f".. {len(said) - NAMED_MAX} more ..", *said[1 - NAMED_MAX :]])
     return "; ".join(said)
 
 
 def _shrinks(incident: Incident) -> Section | None:
-    shrinks = incident.impact.shrinks
+    shrinks = [entry for entry in incident.timeline.entries if entry.kind == ISR_SHRINK]
     if not shrinks:
         return None
-    counts: dict[tuple[int, str], list[str]] = {}
-    for shrink in shrinks:
-        counts.setdefault((shrink.time_us, shrink.because), []).append(shrink.tp)
-    rows = (
-        (time_text(time_us), because or "-", str(len(tps)), _named(tps))
-        for (time_us, because), tps in counts.items()
-    )
-    header = ("at", "because", "partitions", "which")
-    return Section("ISRs that shrank", (), header, _limited(rows))
+    return Section("ISRs that shrank", (), ENTRY, _limited(map(_entry, shrinks)))
 
 
 def _unexplained(incident: Incident) -> Section | None:
@@ -401,12 +421,11 @@ def _unexplained(incident: Incident) -> Section | None:
 
 
 def _timeline(incident: Incident) -> Section:
-    rows = (
-        (time_text(entry.time_us), entry.what, entry.because or "-", entry.source)
-        for entry in incident.timeline.entries
-    )
-    header = ("time", "what", "because", "source")
-    return Section("Timeline", (), header, _limited(rows))
+    return Section("Timeline", (), ENTRY, _limited(map(_entry, incident.timeline.entries)))
+
+
+def _entry(entry: Entry) -> Row:
+    return time_text(entry.time_us), entry.what, entry.because or "-", entry.source
 
 
 # ---- words

@@ -63,6 +63,7 @@ UNANSWERED: Final = "no record followed: the request did not arrive, or was refu
 SAME_PROCESS: Final = (
     "; it has not registered again, so that its process is the same: it hung, or was cut off"
 )
+ISR_SHRINK: Final = "isr-shrink"
 ENTRIES_MAX: Final = 200_000
 """How many entries are kept: more than anybody reads, and bounded."""
 
@@ -232,7 +233,7 @@ def _of_partition(change: Change) -> Iterator[tuple[str, str]]:
     come = [broker for broker in after.isr if broker not in before.isr]
     isr = brackets(after.isr)
     if gone:
-        yield "isr-shrink", f"{PLACE}: {brackets(gone)} left the ISR, which is {isr}"
+        yield ISR_SHRINK, f"{PLACE}: {brackets(gone)} left the ISR, which is {isr}"
     if come:
         yield "isr-expand", f"{PLACE}: {brackets(come)} joined the ISR, which is {isr}"
     if before.is_reassigning != after.is_reassigning:

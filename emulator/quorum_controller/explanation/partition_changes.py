@@ -116,15 +116,23 @@ def _isr_change(change: Change, isr: tuple[int, ...]) -> str:
     added = [broker for broker in isr if broker not in partition.isr]
     removed = [broker for broker in partition.isr if broker not in isr]
     parts, since = [], []
+    kept = partition.replicas if change.record.replicas is None else change.record.replicas
+    behind = [broker for broker in removed if broker in kept]
     if added:
         parts.append(f"{broker_list(added)} caught up with it")
-        since = [heard[broker] for broker in added if broker in heard]
-    if removed:
-        parts.append(f"{broker_list(removed)} did not catch up within replica.lag.time.max.ms")
-    if not parts:
+        since = [
+            f"broker {broker} {heard[broker].removeprefix('it ')}"
+            for broker in added
+            if broker in heard
+        ]
+    if behind:
+        parts.append(f"{broker_list(behind)} did not catch up within replica.lag.time.max.ms")
+    if not added and not removed:
         parts.append("it has recovered from an unclean election")
     if change.record.replicas is not None:
-        parts.append("that completes the reassignment")
+        without = [broker for broker in partition.replicas if broker not in kept]
+        which = f", which takes the partition from {broker_list(without)}" if without else ""
+        parts.append(f"that completes the reassignment{which}")
     causes = f"broker {partition.leader} leads, and {', and '.join(parts)}"
     return f"{causes}; {since[0]}" if len(since) == 1 else causes
 

@@ -5,18 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from emulator.quorum_controller.explanation.trace import Explainer
 from sessions.format.errors import SessionIncompleteError
 from sessions.format.file import SessionFile
 from sessions.own_cluster.places import place_of
 from sessions.playback.verify import verify
 from sessions.postmortem.document import as_plain
 from sessions.postmortem.html import page
-from sessions.postmortem.incident import examine, read_paths
+from sessions.postmortem.incident import Incident, examine, read_paths
 from sessions.postmortem.markdown import markdown
-from sessions.postmortem.report import Report, Section, report_of
+from sessions.postmortem.report import Report, Row, Section, report_of
 from sessions.postmortem.session import record
 from tests.sessions.own_cluster.recorded import CASES, IDS, state_of
 
+RECORDINGS = Path(__file__).parent / "recordings"
 KRAFT = [case for case in CASES if (case / "metadata").is_dir()]
 KRAFT_IDS = [name for case, name in zip(CASES, IDS, strict=True) if case in KRAFT]
 FIELDS = ("leader", "isr", "elr", "leader_epoch", "partition_epoch", "state")
@@ -103,3 +105,42 @@ def test_a_path_in_a_page_breaks_before_a_name() -> None:
     timeline = Section("Timeline", header=("source",), rows=[("logs/node1/server.log.gz:3",)])
     html = page(Report("Postmortem", "Nothing was lost.", is_bad=False, sections=[timeline]), "")
     assert "<td>logs/<wbr>node1/<wbr>server.log.gz:3</td>" in html
+
+
+@pytest.fixture(scope="module")
+def faults() -> Incident:
+    """A cluster of 4.4.0 through 20 faults, in which partitions moved and a topic was deleted."""
+    return examine(read_paths([str(RECORDINGS / "faults-4.4.0-72")]), rules=Explainer())
+
+
+def rows_of(incident: Incident, title: str) -> list[Row]:
+    report = report_of(incident, ["faults"])
+    return next(list(section.rows) for section in report.sections if section.title == title)
+
+
+def test_a_replica_that_a_reassignment_removes_is_not_said_to_be_behind(faults: Incident) -> None:
+    assert faults.impact.lags == []
+    (row,) = (row for row in rows_of(faults, "ISRs that shrank") if row[3].endswith("offset 306"))
+    assert row[1] == "b-1: [2] left the ISR, which is [1,4]"
+    assert row[2] == (
+        "broker 1 leads, and broker 4 caught up with it, and that completes the reassignment, "
+        "which takes the partition from brokers 2 and 3; broker 4 was unfenced at offset 300"
+    )
+
+
+def test_partitions_of_deleted_topics_are_told_of(faults: Incident) -> None:
+    leaders = {row[0]: row[1] for row in rows_of(faults, "Who led when")}
+    assert leaders["a-1"].endswith("deleted at 2026-11-26T15:18:40.804Z")
+    without = [row for row in rows_of(faults, "Partitions without a leader") if row[0] == "a-1"]
+    assert without[-1][-1] == "the topic was deleted"
+    in_sync = {row[:2]: row[-1] for row in rows_of(faults, "Brokers that were lost")}
+    assert in_sync["4", "2026-11-26T15:18:37.661Z"] == "29.524 s"
+    assert in_sync["2", "2026-11-26T15:18:38.693Z"] == "19.807 s"
+    assert in_sync["3", "2026-11-26T15:18:08.030Z"] == "34.182 s"  # then it died again
+
+
+def test_the_current_folder_is_called_by_its_name(
+    faults: Incident, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert report_of(faults, ["."]).title == f"Postmortem of {tmp_path.name}"

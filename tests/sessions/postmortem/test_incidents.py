@@ -32,7 +32,7 @@ from sessions.postmortem.markdown import markdown
 from sessions.postmortem.processes import Value
 from sessions.postmortem.report import report_of
 from sessions.postmortem.session import record
-from sessions.postmortem.timeline import UNANSWERED
+from sessions.postmortem.timeline import ISR_SHRINK, UNANSWERED
 from sessions.postmortem.what_if import Setting, WhatIf, image_before, setting_of, what_if
 
 FOLDER = Path(__file__).parent / "recordings" / "incidents"
@@ -99,8 +99,8 @@ def test_the_last_in_sync_replica_dies(last_in_sync: Incident) -> None:
     assert loss.lived is None
     assert [(lag.leader, lag.follower) for lag in impact.lags] == [(1, 2), (1, 3)]
     assert {lag.end_us for lag in impact.lags} == {loss.begin_us}
-    shrink = impact.shrinks[0]
-    assert (shrink.removed, shrink.isr) == ((2, 3), (1,))
+    shrink = next(each for each in last_in_sync.timeline.entries if each.kind == ISR_SHRINK)
+    assert shrink.what == "orders-0: [2,3] left the ISR, which is [1]"
     assert "(HW 20, the leader's end at 35; broker 2 was at 20" in shrink.because
     text = markdown(report_of(last_in_sync, [LAST]))
     assert "1 removed 15 records (offsets 20 to 34) later" in text

@@ -7,6 +7,7 @@ from emulator import events
 from emulator.events import Event
 from emulator.wire.metadata import messages as wire
 from sessions.postmortem.incident import Incident, examine, read_sources
+from sessions.postmortem.timeline import ISR_SHRINK
 from tests.sessions.postmortem.logs import BEGIN_MS, TOPIC, Log, cluster, fence
 
 
@@ -74,9 +75,9 @@ def test_a_shrink_has_the_leaders_line_with_its_offsets(tmp_path: Path) -> None:
         " 1790000000000). (kafka.cluster.Partition)",
     )
     incident, _ = read(log, tmp_path, {"node1/server.log": text})
-    (shrink,) = incident.impact.shrinks
-    assert "HW 7, the leader's end at 9; broker 3 was at 7" in shrink.because
     entry = incident.timeline.entries[-1]
+    assert entry.kind == ISR_SHRINK
+    assert "HW 7, the leader's end at 9; broker 3 was at 7" in entry.because
     assert entry.what == "t-0: [3] left the ISR, which is [1,2]"
     assert entry.source.endswith("node1/server.log:1")
 
