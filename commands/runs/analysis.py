@@ -23,9 +23,9 @@ def analysis(
     remote: str | None,
     jobs: tuple[str, ...] = (),
     conf: Mapping[str, str] | None = None,
-    report_progress: Callable[[str], None] = streams.narrate,
+    tell: Callable[[str], None] = streams.narrate,
 ) -> "AnalysisReport":
-    """Run jobs (all if none is named) over a dataset; report progress to ``report_progress``.
+    """Run jobs (all if none is named) over a dataset; report progress to ``tell``.
 
     Raises:
         CommandError: no such job, no Java, no Spark, no dataset, or Spark failed.
@@ -43,8 +43,8 @@ def analysis(
         from sessions.analyze import analyze
         from sessions.report.page import NAME
 
-        report = analyze(dataset, out, master, remote, report_progress, jobs, conf=conf)
-        report_progress(f"all of it as a page: {report.out / NAME}")
+        report = analyze(dataset, out, master, remote, tell, jobs, conf=conf)
+        tell(f"all of it as a page: {report.out / NAME}")
     except ImportError as error:
         message = f"analysis needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None

@@ -150,7 +150,7 @@ class ConsoleLibrary:
         with _sentences():
             folder = self.folder
             data, results = str(folder / dataset), str(folder / out)
-            return findings(analysis(data, results, None, None, report_progress=tell))
+            return findings(analysis(data, results, None, None, tell=tell))
 
 
 # ---- scenarios

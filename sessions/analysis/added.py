@@ -62,7 +62,7 @@ def _within(dataset: Dataset, added: Collection[str], homes: dict[str, str]) -> 
     return AddedSessions(tuple(sorted(added)), commits, has_others)
 
 
-def note_sessions(sessions: Any, place: Location) -> None:  # noqa: ANN401 - pyarrow has no types
+def note_sessions(sessions: Any, results: Location) -> None:  # noqa: ANN401 - pyarrow has no types
     """Write the sessions that an analysis has seen, as a table in its results folder.
 
     Raises:
@@ -71,17 +71,17 @@ def note_sessions(sessions: Any, place: Location) -> None:  # noqa: ANN401 - pya
     import pyarrow.parquet as pq
 
     try:
-        place.create_folder()
-        file = place / "part-0.parquet"
+        results.create_folder()
+        file = results / "part-0.parquet"
         pq.write_table(sessions.select(IDENTITY), file.arrow_path, filesystem=file.filesystem)
     except (OSError, LocationError) as error:
         reason = " ".join(str(getattr(error, "strerror", None) or error).split())
-        raise AnalysisError(f"{place} could not be written: {reason}") from error
+        raise AnalysisError(f"{results} could not be written: {reason}") from error
 
 
-def _analysed(place: Location) -> list[tuple[Any, ...]]:
+def _analysed(results: Location) -> list[tuple[Any, ...]]:
     import pyarrow.dataset as pad
 
-    note = pad.dataset(place.arrow_path, format="parquet", filesystem=place.filesystem)
+    note = pad.dataset(results.arrow_path, format="parquet", filesystem=results.filesystem)
     rows = note.to_table(columns=list(IDENTITY))
     return list(zip(*(rows[name].to_pylist() for name in IDENTITY), strict=True))

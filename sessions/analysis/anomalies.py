@@ -10,7 +10,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from sessions.analysis.batches import batches, given
+from sessions.analysis.batches import batches, consumed_runs
 from sessions.analysis.events import facts
 from sessions.analysis.job import Job, Result, shown
 from sessions.analysis.metadata_log import releases
@@ -41,11 +41,11 @@ def anomalies(source: DatasetTables) -> DataFrame:
     Runs of records are compared first; only partitions in which two runs conflict are expanded
     into records.
     """
-    acked = _told_apart(source, _acked(batches(source)))
-    read = _told_apart(source, given(source).withColumn("client", F.col("consumer")))
+    acked = _numbered(source, _acked(batches(source)))
+    read = _numbered(source, consumed_runs(source).withColumn("client", F.col("consumer")))
     suspects = source.materialised(SUSPECTS, lambda _: _suspects(acked, read))
     seen = _records(acked).join(suspects, list(KEYS), "left_semi")
-    consumed = _told_apart(source, source.table(CONSUMED)).withColumn("client", F.col("consumer"))
+    consumed = _numbered(source, source.table(CONSUMED)).withColumn("client", F.col("consumer"))
     met = consumed.join(suspects, list(KEYS), "left_semi").select(*SEEN)
     parts = (
         _unseen(acked, read, met),
@@ -61,16 +61,16 @@ def anomalies(source: DatasetTables) -> DataFrame:
     return whole.withColumn("tp", F.regexp_replace("tp", f"{LATER}[0-9]+$", ""))
 
 
-def _told_apart(source: DatasetTables, seen: DataFrame) -> DataFrame:
+def _numbered(source: DatasetTables, seen: DataFrame) -> DataFrame:
     """Append a number to the ``tp`` of a topic that was deleted before and has been created again.
 
     It is another topic, whose offsets and records have nothing to do with those of the first.
     """
     deletions = facts(source, "TopicDeleted").groupBy(SESSION, "topic")
-    gone = deletions.agg(F.collect_list("seq").alias("deletions"))
+    deleted = deletions.agg(F.collect_list("seq").alias("deletions"))
     number = F.expr("size(filter(coalesce(deletions, array()), deleted -> deleted < seq))")
     name = F.when(number > 0, F.concat("tp", F.lit(LATER), number)).otherwise(F.col("tp"))
-    return seen.join(gone, [SESSION, "topic"], "left").withColumn("tp", name).drop("deletions")
+    return seen.join(deleted, [SESSION, "topic"], "left").withColumn("tp", name).drop("deletions")
 
 
 def _acked(produced: DataFrame) -> DataFrame:
@@ -159,10 +159,10 @@ def _lost(seen: DataFrame, met: DataFrame) -> DataFrame:
 
 def _clashes(seen: DataFrame) -> tuple[DataFrame, DataFrame]:
     """Return records at several offsets and offsets with several records, except the first seen."""
-    ways = seen.groupBy(*PARTITION, "record", "offset").agg(
+    counts = seen.groupBy(*PARTITION, "record", "offset").agg(
         F.min(F.struct("seq", "client")).alias("w")
     )
-    first = ways.select(*PARTITION, "record", "offset", "w.seq", "w.client")
+    first = counts.select(*PARTITION, "record", "offset", "w.seq", "w.client")
     copies = first.withColumn("other", _first_of("offset", "record"))
     records = first.withColumn("other", _first_of("record", "offset"))
     return (
@@ -239,11 +239,14 @@ def anomaly_counts(source: DatasetTables) -> DataFrame:
 
     What clients of a real cluster observed is not known, so it is none of the sessions.
     """
-    told = source.sessions.where(f"seed is null or not {OBSERVED}").select(SESSION)
-    named, release = releases(source).join(told, SESSION, "left_semi"), ("version", "mode")
+    judged = source.sessions.where(f"seed is null or not {OBSERVED}").select(SESSION)
+    counted, release = (
+        releases(source).join(judged, SESSION, "left_semi"),
+        ("version", "mode"),
+    )
     names = F.explode(F.array(*(F.lit(name) for name in ANOMALIES_KNOWN))).alias("name")
-    cells = named.groupBy(*release).agg(F.count("*").alias("sessions")).select("*", names)
-    rows = source.result(ANOMALIES).join(named, SESSION).groupBy(*release, "name")
+    cells = counted.groupBy(*release).agg(F.count("*").alias("sessions")).select("*", names)
+    rows = source.result(ANOMALIES).join(counted, SESSION).groupBy(*release, "name")
     example = F.min(F.struct(SESSION, "seq"))
     counts = rows.agg(
         F.count_distinct(SESSION).alias("sessions_with"),

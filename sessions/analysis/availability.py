@@ -78,12 +78,12 @@ def availability(source: DatasetTables) -> DataFrame:
     """Return the table :data:`AVAILABILITY`: a row for each partition that ever existed."""
     exist = lasted(stretches(partition_spells(source), PARTITION), source.ends)
     whole = exist.groupBy(*PARTITION).agg(F.sum("lasted_us").alias("existed_us"))
-    spells = source.result(OUTAGES).groupBy(SESSION, "tp")
-    sums = spells.agg(*(column for kind in KINDS for column in _of_kind(kind)))
+    outages = source.result(OUTAGES).groupBy(SESSION, "tp")
+    sums = outages.agg(*(column for kind in KINDS for column in _of_kind(kind)))
     whole = whole.join(sums, [SESSION, "tp"], "left")
     served = F.col("existed_us") - F.col("leaderless_us")
     share = F.when(F.col("existed_us") > 0, served * 100 / F.col("existed_us"))
-    totals = [f"{kind}_{what}" for kind in KINDS for what in ("us", "spells")]
+    totals = [f"{kind}_{measure}" for kind in KINDS for measure in ("us", "spells")]
     return whole.fillna(0, totals).withColumn("served_percent", share).select(*AVAILABILITY.names)
 
 

@@ -44,24 +44,24 @@ def batches(source: DatasetTables) -> DataFrame:
     ``first`` is the lowest record id and ``base`` its offset, null if it has none; a batch is
     written atomically, so its records are contiguous.
     """
-    return source.materialised(BATCHES, lambda of: _runs(of.table(PRODUCED), OF_BATCH))
+    return source.materialised(BATCHES, lambda tables: _runs(tables.table(PRODUCED), OF_BATCH))
 
 
-def given(source: DatasetTables) -> DataFrame:
+def consumed_runs(source: DatasetTables) -> DataFrame:
     """Return consumed records, grouped by :data:`OF_POLL` and ``shift`` (offset minus record id).
 
     ``first`` and ``last`` are their lowest and highest id, ``base`` and ``end`` their offsets.
     """
 
-    def made(of: DatasetTables) -> DataFrame:
+    def compute(tables: DatasetTables) -> DataFrame:
         shift = F.col("offset") - F.col("record")
-        consumed = of.table(CONSUMED).withColumn("shift", shift)
+        consumed = tables.table(CONSUMED).withColumn("shift", shift)
         return _runs(consumed, (*OF_POLL, "shift")).select(
             "*",
             (F.col("last") + F.col("shift")).alias("end"),
         )
 
-    return source.materialised(GIVEN, made)
+    return source.materialised(GIVEN, compute)
 
 
 def records_by_outcome() -> tuple[Column, ...]:

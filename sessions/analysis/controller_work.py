@@ -37,8 +37,8 @@ def controller_work(source: DatasetTables) -> DataFrame:
         F.when(F.col("elected"), "elected").otherwise("not elected").alias("act"),
         "strategy",
     )
-    asked = source.table(REQUESTS).where(F.col("name").isin(*REQUESTED))
-    requests = asked.select(
+    requested = source.table(REQUESTS).where(F.col("name").isin(*REQUESTED))
+    requests = requested.select(
         SESSION,
         F.col("source").alias("broker"),
         "seq",
@@ -47,9 +47,9 @@ def controller_work(source: DatasetTables) -> DataFrame:
         F.col("answered_seq").isNull().alias("unanswered"),
     )
     acts = steps
-    for more in (elections, requests):
-        acts = acts.unionByName(more, allowMissingColumns=True)
-    done = (
+    for rows in (elections, requests):
+        acts = acts.unionByName(rows, allowMissingColumns=True)
+    sums = (
         _in_term(acts, terms)
         .groupBy(*TERM)
         .agg(
@@ -71,7 +71,7 @@ def controller_work(source: DatasetTables) -> DataFrame:
         )
     )
     ready = (F.col("ready_us") - F.col("from_us")).alias("failover_us")
-    whole = terms.join(done, list(TERM), "left").select("*", ready)
+    whole = terms.join(sums, list(TERM), "left").select("*", ready)
     counted = [column.name for column in CONTROLLER_WORK.columns if not column.null]
     return whole.fillna(0, counted).select(*CONTROLLER_WORK.names)
 

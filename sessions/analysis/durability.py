@@ -42,7 +42,7 @@ CELL: Final = ("generation", "acks", "min_isr", "unclean")
 def generation_of(version: str) -> str:
     """Return the generation of the replication protocol that a release uses."""
     profile = PROFILES[version]
-    return next((name for has, name in GENERATIONS.items() if profile.has(has)), OLDEST)
+    return next((name for feature, name in GENERATIONS.items() if profile.has(feature)), OLDEST)
 
 
 def durability_records(source: DatasetTables) -> DataFrame:
@@ -67,10 +67,10 @@ def lost_offsets(source: DatasetTables) -> DataFrame:
     last = audits.groupBy(*PARTITION).agg(F.max_by(F.struct("seq", "ranges"), "seq").alias("last"))
     removals = events.where("type = 'PartitionStateRemoved'").groupBy(*PARTITION)
     removed = removals.agg(F.max("seq").alias("removed"))
-    left = last.join(removed, list(PARTITION), "left").where("coalesce(removed, 0) < last.seq")
-    rows = left.select(*PARTITION, "last.*", F.explode("last.ranges").alias("range"))
-    named = {"first_offset": F.col("range")[0], "end_offset": F.col("range")[1]}
-    return rows.withColumns(named | {"audit_seq": F.col("seq")}).select(*LOST_OFFSETS.names)
+    present = last.join(removed, list(PARTITION), "left").where("coalesce(removed, 0) < last.seq")
+    rows = present.select(*PARTITION, "last.*", F.explode("last.ranges").alias("range"))
+    bounds = {"first_offset": F.col("range")[0], "end_offset": F.col("range")[1]}
+    return rows.withColumns(bounds | {"audit_seq": F.col("seq")}).select(*LOST_OFFSETS.names)
 
 
 def partition_durability(source: DatasetTables) -> DataFrame:

@@ -183,18 +183,18 @@ def _with_controller(faults: DataFrame, controller: DataFrame) -> DataFrame:
     elected = controller.where("change = 'elected'").select(
         SESSION, F.col("broker").alias("active_controller"), F.col("seq").alias("fault_seq")
     )
-    both = faults.unionByName(elected, allowMissingColumns=True).withColumn(
+    merged = faults.unionByName(elected, allowMissingColumns=True).withColumn(
         "active_controller", nearest("active_controller", earlier((SESSION,), "fault_seq"))
     )
-    was = F.coalesce(F.col("active_controller") == F.col("broker"), F.lit(False))
-    return both.withColumn("was_controller", was).where("fault is not null")
+    was_controller = F.coalesce(F.col("active_controller") == F.col("broker"), F.lit(False))
+    return merged.withColumn("was_controller", was_controller).where("fault is not null")
 
 
 def _elected(source: DatasetTables) -> DataFrame:
     """Return the elections that found a leader, as ``elected``."""
     elections = source.table(ELECTIONS).where("elected")
-    what = F.struct("seq", "time_us", "leader", "leader_epoch", "strategy").alias("elected")
-    return elections.select(*PARTITION, "seq", what)
+    election = F.struct("seq", "time_us", "leader", "leader_epoch", "strategy").alias("elected")
+    return elections.select(*PARTITION, "seq", election)
 
 
 def _serving(source: DatasetTables) -> DataFrame:
@@ -224,9 +224,9 @@ def _followed(line: DataFrame) -> DataFrame:
         nearest("serving", after).alias("serving"),
         nearest("resumed", after).alias("resumed"),
     ).where("fault_seq is not null")
-    for what, seq in (("elected", "elected.seq"), ("serving", "serving.seq"), ("resumed",) * 2):
+    for step, seq in (("elected", "elected.seq"), ("serving", "serving.seq"), ("resumed",) * 2):
         near = F.col("next_seq").isNull() | (F.col(seq) <= F.col("next_seq"))
-        looked = looked.withColumn(what, F.when(near, F.col(what)))
+        looked = looked.withColumn(step, F.when(near, F.col(step)))
     return looked.select(
         "*",
         F.col("elected.seq").alias("elected_seq"),

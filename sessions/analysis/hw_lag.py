@@ -31,13 +31,13 @@ def lag_by_partition(states: DataFrame, ends: DataFrame) -> DataFrame:
     )
     lagging = stretches(states.where("leo > hw"), KEYS)
     longest = F.max(F.struct("lasted_us", (-F.col("from_seq")).alias("first")))
-    spells = lasted(lagging, ends).where("lasted_us > 0").groupBy(*KEYS)
-    longest_spells = spells.agg(
+    lagging_times = lasted(lagging, ends).where("lasted_us > 0").groupBy(*KEYS)
+    longest_times = lagging_times.agg(
         longest["lasted_us"].alias("longest_us"),
         (-longest["first"]).alias("hw_lag_longest_seq"),
     )
     never = F.coalesce("longest_us", F.lit(0)).alias("hw_lag_longest_us")
-    return summed.join(longest_spells, list(KEYS), "left").select("*", never).drop("longest_us")
+    return summed.join(longest_times, list(KEYS), "left").select("*", never).drop("longest_us")
 
 
 def hw_lag_timeline(source: DatasetTables) -> DataFrame:
@@ -79,10 +79,12 @@ def hw_lag_timeline(source: DatasetTables) -> DataFrame:
 def _lags(states: DataFrame, ends: DataFrame) -> DataFrame:
     """Return the states with a leader that has a log: its ``lag``, and how long it lasted."""
     until = F.coalesce("to_us", "end_us") - F.col("from_us")
-    held = states.where("hw is not null").join(ends, SESSION)
+    with_ends = states.where("hw is not null").join(ends, SESSION)
     lag = (F.col("leo") - F.col("hw")).alias("lag")
-    more = [name for name in ends.columns if name != SESSION]
-    return held.select(*PARTITION, *more, "from_seq", "from_us", until.alias("lasted_us"), lag)
+    names = [name for name in ends.columns if name != SESSION]
+    return with_ends.select(
+        *PARTITION, *names, "from_seq", "from_us", until.alias("lasted_us"), lag
+    )
 
 
 def _by_lag(lags: DataFrame, keys: Sequence[str], time: str) -> DataFrame:

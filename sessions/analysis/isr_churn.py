@@ -34,7 +34,7 @@ def isr_churn(source: DatasetTables) -> DataFrame:
         (-most["lowest"]).alias("restless"), most["n"].alias("restless_shrinks")
     )
     whole = states.select(*PARTITION).distinct()
-    for part in (_counts(changes), _sizes(states, source.ends), restless, _asked(source)):
+    for part in (_counts(changes), _sizes(states, source.ends), restless, _requested(source)):
         whole = whole.join(part, list(PARTITION), "left")
     return whole.fillna(0, list(COUNTED)).select(*ISR_CHURN.names)
 
@@ -74,18 +74,18 @@ def _counts(changes: DataFrame) -> DataFrame:
 
 
 def _sizes(states: DataFrame, ends: DataFrame) -> DataFrame:
-    held = lasted(states.where("state <> 'nonexistent'"), ends).where("lasted_us > 0")
+    lasting_states = lasted(states.where("state <> 'nonexistent'"), ends).where("lasted_us > 0")
     weighted = F.sum(F.size("isr") * F.col("lasted_us"))
-    return held.groupBy(*PARTITION).agg(
+    return lasting_states.groupBy(*PARTITION).agg(
         F.min(F.size("isr")).cast("bigint").alias("size_min"),
         (weighted / F.sum("lasted_us")).alias("size_mean"),
     )
 
 
-def _asked(source: DatasetTables) -> DataFrame:
+def _requested(source: DatasetTables) -> DataFrame:
     """Return how often leaders requested to shrink and to expand ISRs."""
-    asked = source.table(ISR_CHANGES).where("step = 'asked'")
-    return asked.groupBy(*PARTITION).agg(
+    requests = source.table(ISR_CHANGES).where("step = 'asked'")
+    return requests.groupBy(*PARTITION).agg(
         F.count_if(F.col("change") == "shrink").alias("asked_shrinks"),
         F.count_if(F.col("change") == "expand").alias("asked_expands"),
     )

@@ -51,11 +51,11 @@ class Job(Struct, frozen=True):
 
 def shown(**columns: "str | Shown") -> tuple[Shown, ...]:
     """Return columns by header (``_`` is a space in it): the result's own, or computed ones."""
-    made = {
+    cells = {
         header.replace("_", " "): Shown("", (value,)) if isinstance(value, str) else value
         for header, value in columns.items()
     }
-    return tuple(Shown(header, column.columns, column.text) for header, column in made.items())
+    return tuple(Shown(header, column.columns, column.text) for header, column in cells.items())
 
 
 def in_ms(name: str) -> Shown:

@@ -31,8 +31,8 @@ def final_logs(source: DatasetTables) -> DataFrame:
     ``base`` and ``end`` (exclusive) are offsets, ``first`` is the first record's id, ``leads`` says
     whether the state znode names this broker as leader.
     """
-    places = assigned(source)
-    return _runs(source).join(places, list(REPLICA))
+    replicas = assigned(source)
+    return _runs(source).join(replicas, list(REPLICA))
 
 
 def _runs(source: DatasetTables) -> DataFrame:
@@ -65,9 +65,9 @@ def _cut(changes: DataFrame) -> DataFrame:
         "base_offset",
         "first_record",
     )
-    kept = runs.where((F.col("type") == APPENDED) & F.expr("base < end"))
+    remaining = runs.where((F.col("type") == APPENDED) & F.expr("base < end"))
     first = F.col("first_record") + F.col("base") - F.col("base_offset")
-    return kept.select(*REPLICA, "base", "end", first.alias("first"))
+    return remaining.select(*REPLICA, "base", "end", first.alias("first"))
 
 
 def assigned(source: DatasetTables) -> DataFrame:

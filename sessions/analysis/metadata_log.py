@@ -67,12 +67,12 @@ def _histories(source: DatasetTables) -> DataFrame:
         topics, [SESSION, "id"]
     )
     named = of_topics.withColumn("tp", F.concat_ws("-", "topic", "partition"))
-    places = named.select(*PARTITION, "topic").distinct()
+    partitions = named.select(*PARTITION, "topic").distinct()
     nobody = {name: F.array().cast("array<int>") for name in ELIGIBLE}
     clears = records.where("type = 'ClearElr'").select(
         SESSION, "seq", "type", "epoch", F.col("name").alias("cleared")
     )
-    of_all = places.join(clears, SESSION).where("cleared = '' or cleared = topic")
+    of_all = partitions.join(clears, SESSION).where("cleared = '' or cleared = topic")
     own = ("seq", "type", "epoch", "leader", "isr", "leader_epoch", "partition_epoch", *ELIGIBLE)
     return named.select(*PARTITION, *own).unionByName(
         of_all.withColumns(nobody).select(*PARTITION, "seq", "type", "epoch", *ELIGIBLE),

@@ -94,10 +94,10 @@ def _written(records: DataFrame) -> DataFrame:
     kind, changes = F.col("type"), F.col("type") == "PartitionChange"
     # A record may name the leader that there is, to raise its epoch: that is no election.
     named = F.when(F.col("topic").isNotNull(), F.col("leader"))
-    was = nearest(named, earlier((SESSION, "topic", "partition")))
+    previous_leader = nearest(named, earlier((SESSION, "topic", "partition")))
     elects = changes & (F.col("leader") >= 0) & ~F.col("leader").eqNullSafe(F.col("was"))
     return (
-        records.withColumn("was", was)
+        records.withColumn("was", previous_leader)
         .groupBy(SESSION, "epoch")
         .agg(
             F.count("*").alias("records"),
@@ -135,11 +135,11 @@ def fencings(source: DatasetTables) -> DataFrame:
         process.select(SESSION, "seq", "time_us", "broker", "state"), allowMissingColumns=True
     )
     of_broker = (SESSION, "broker")
-    was = F.when(F.col("state").isNotNull(), F.struct("state", "seq", "time_us"))
+    process_state = F.when(F.col("state").isNotNull(), F.struct("state", "seq", "time_us"))
     change = F.when(F.col("fenced").isNotNull(), F.struct("fenced", "seq", "time_us"))
     fenced = line.select(
         "*",
-        nearest(was, earlier(of_broker)).alias("was"),
+        nearest(process_state, earlier(of_broker)).alias("was"),
         nearest(change, later(of_broker)).alias("then"),
     ).where("fenced")
     changed = (

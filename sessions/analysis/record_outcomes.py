@@ -50,9 +50,9 @@ def _in_doubt(source: DatasetTables) -> DataFrame:
         .groupBy(*PARTITION, "first")
         .agg(F.max(F.col("end") - F.col("base")).alias("held"))
     )
-    known = _told_producers(source).unionByName(_consumed(source))
-    asked = _of_this_topic(source, known).join(led, list(PARTITION), "left_semi")
-    compared = asked.join(whole, [*PARTITION, "first"], "left")
+    reported = _told_producers(source).unionByName(_consumed(source))
+    of_led = _of_this_topic(source, reported).join(led, list(PARTITION), "left_semi")
+    compared = of_led.join(whole, [*PARTITION, "first"], "left")
     doubtful = compared.where("held is null or held < count").drop("held")
     since = doubtful.join(_removed(source), list(PARTITION), "left").fillna(0, ["removed"])
     return since.where("first + count > removed")
@@ -81,8 +81,8 @@ def _removed(source: DatasetTables) -> DataFrame:
         F.max("start").over(after).alias("start"),
         F.min("cut").over(after).alias("cut"),
     ).where("type = 'RecordsAppended' and start is not null")
-    gone = F.least("start", "cut", F.col("base_offset") + F.col("count")) - F.col("base_offset")
-    below = F.when(gone > 0, F.col("first_record") + gone)
+    deleted = F.least("start", "cut", F.col("base_offset") + F.col("count")) - F.col("base_offset")
+    below = F.when(deleted > 0, F.col("first_record") + deleted)
     return runs.groupBy(*PARTITION).agg(F.max(below).alias("removed"))
 
 
@@ -154,10 +154,10 @@ def _records_in_doubt(source: DatasetTables) -> DataFrame:
     return records_of(logs.join(suspects.distinct(), list(PARTITION), "left_semi"))
 
 
-def _overlapping(held: DataFrame) -> DataFrame:
+def _overlapping(records: DataFrame) -> DataFrame:
     """Return partitions whose leader's log has a record in two runs."""
     reach = F.max(F.col("first") + F.col("end") - F.col("base")).over(earlier(PARTITION, "first"))
-    return held.withColumn("reach", reach).where("reach > first").select(*PARTITION)
+    return records.withColumn("reach", reach).where("reach > first").select(*PARTITION)
 
 
 def _unequal(logs: DataFrame) -> DataFrame:
@@ -166,30 +166,30 @@ def _unequal(logs: DataFrame) -> DataFrame:
         F.min("base").alias("low"), F.max("end").alias("high")
     )
     reaches = reach.groupBy(*PARTITION).agg(F.collect_list(F.struct("low", "high")).alias("logs"))
-    begun = logs.groupBy(*PARTITION, "base").agg(
+    starts = logs.groupBy(*PARTITION, "base").agg(
         F.count("*").alias("begin"),
         F.min("first").alias("one"),
         F.max("first").alias("other"),
     )
     there = F.expr("size(filter(logs, log -> log.low <= base and base < log.high))")
     unlike = (F.col("one") != F.col("other")) | (F.col("begin") != there)
-    return begun.join(reaches, list(PARTITION)).where(unlike).select(*PARTITION)
+    return starts.join(reaches, list(PARTITION)).where(unlike).select(*PARTITION)
 
 
 def missing(expected: DataFrame, records: DataFrame) -> DataFrame:
     """Return records that clients were told of and the leader's log lacks, once per report."""
-    place = F.explode(F.sequence(F.lit(0).cast("bigint"), F.col("count") - 1)).alias("place")
-    known = F.when(F.col("base") < 0, F.lit(-1)).otherwise(F.col("base") + F.col("place"))
-    apart = expected.select("*", place).select(
+    index = F.explode(F.sequence(F.lit(0).cast("bigint"), F.col("count") - 1)).alias("place")
+    offset = F.when(F.col("base") < 0, F.lit(-1)).otherwise(F.col("base") + F.col("place"))
+    apart = expected.select("*", index).select(
         *PARTITION,
         "fate",
         "removed",
-        known.cast("bigint").alias("offset"),
+        offset.cast("bigint").alias("offset"),
         (F.col("first") + F.col("place")).alias("record"),
     )
-    held = records.where("leads").select(*PARTITION, "record")
-    kept = apart.where("record >= removed").drop("removed")
-    return kept.join(held, [*PARTITION, "record"], "left_anti")
+    in_log = records.where("leads").select(*PARTITION, "record")
+    remaining = apart.where("record >= removed").drop("removed")
+    return remaining.join(in_log, [*PARTITION, "record"], "left_anti")
 
 
 def duplicated(records: DataFrame) -> DataFrame:

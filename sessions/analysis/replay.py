@@ -67,7 +67,7 @@ def replay_differences(source: DatasetTables) -> DataFrame:
 
 
 def _different(
-    what: str,
+    object_kind: str,
     rebuilt: DataFrame,
     recorded: DataFrame,
     keys: tuple[str, ...],
@@ -76,7 +76,7 @@ def _different(
     """Return the values of ``fields`` that differ between both sides, as text."""
     left = rebuilt.select(*keys, "seq", F.struct(*fields).alias("rebuilt"))
     right = recorded.select(*keys, F.struct(*fields).alias("recorded"))
-    both = left.join(right, list(keys), "full")
+    joined = left.join(right, list(keys), "full")
     values = [
         F.struct(
             F.lit(name).alias("field"),
@@ -85,8 +85,8 @@ def _different(
         )
         for name in fields
     ]
-    exploded = both.select(*keys, "seq", F.explode(F.array(*values)).alias("value"))
-    named = exploded.select(F.lit(what).alias("what"), *keys, "seq", "value.*")
+    exploded = joined.select(*keys, "seq", F.explode(F.array(*values)).alias("value"))
+    named = exploded.select(F.lit(object_kind).alias("what"), *keys, "seq", "value.*")
     differ = named.where(~F.col("rebuilt").eqNullSafe(F.col("recorded")))
     absent = {"tp": "string", "broker": "int"}
     places = [

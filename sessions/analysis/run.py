@@ -96,9 +96,9 @@ class AnalysisReport(Struct, frozen=True):
         named = f"{', '.join(others)} and {last}" if others else last
         if count > NAMED_MAX:
             named = f"{count:,} sessions ({', '.join(self.observed[:NAMED_MAX])}, ..)"
-        was = "is a session" if count == 1 else "are sessions"
+        verb = "is a session" if count == 1 else "are sessions"
         return (
-            f"{named} {was} of a real cluster: what its clients did, ends of logs and high "
+            f"{named} {verb} of a real cluster: what its clients did, ends of logs and high "
             "watermarks are not in it, so that latency, durability, anomalies and when a leader "
             "served are left out"
         )
@@ -135,18 +135,18 @@ def analyze(  # noqa: PLR0917 - the last ones are given by name
     """
     tell = progress or (lambda _: None)
     source = _dataset(dataset)
-    place = _place(out)
-    earlier = _earlier(place, source, jobs)
+    results_folder = _location(out)
+    earlier = _earlier(results_folder, source, jobs)
     to_run = chosen(jobs or (() if earlier is None else earlier.jobs))
-    with _new_results(place, earlier) as results:
+    with _new_results(results_folder, earlier) as results:
         sessions = sessions_of(source)
         added = None
-        if earlier is not None and _has_results(place, to_run):
-            added = _added(source, sessions, place / ANALYSED)
+        if earlier is not None and _has_results(results_folder, to_run):
+            added = _added(source, sessions, results_folder / ANALYSED)
         commits = source.commits() if added is None else added.commits
         tell("starting Spark")
         with spark_session(master, remote, conf) as spark, suited(spark, commits):
-            work = _Work(spark, source, results, place, added)
+            work = _Work(spark, source, results, results_folder, added)
             report = work.run(to_run, tell, sessions)
         note = Note(str(source), tuple(job.name for job in to_run))
         (results / NOTE).write(msgspec.json.encode(note) + b"\n")
@@ -155,15 +155,15 @@ def analyze(  # noqa: PLR0917 - the last ones are given by name
     return report
 
 
-def _dataset(place: "str | Path | Location") -> Dataset:
+def _dataset(location: "str | Path | Location") -> Dataset:
     """Open the dataset, which must have a session; recover what dead processes left behind."""
-    dataset = Dataset(place)
+    dataset = Dataset(location)
     if not dataset.exists:
-        raise DatasetError(f"{place} does not exist or is empty; export a session to it first")
+        raise DatasetError(f"{location} does not exist or is empty; export a session to it first")
     dataset.recover()
     dataset.require_whole()
     if not any(commit.sessions for commit in dataset.commits()):
-        raise DatasetError(f"there is no session in {place}; export one to it first")
+        raise DatasetError(f"there is no session in {location}; export one to it first")
     return dataset
 
 
@@ -176,10 +176,10 @@ def _added(dataset: Dataset, sessions: Any, analysed: Location) -> AddedSessions
         raise AnalysisError(f"{analysed} could not be read: {reason}") from error
 
 
-def _place(out: "str | Path | Location") -> Location:
+def _location(out: "str | Path | Location") -> Location:
     try:
-        place = Location(out)
-        return place if place.path is None else Location(place.path.absolute())
+        location = Location(out)
+        return location if location.path is None else Location(location.path.absolute())
     except LocationError as error:
         raise AnalysisError(str(error)) from error
 
@@ -232,7 +232,7 @@ def _new_results(out: Location, earlier: Note | None) -> Iterator[Location]:
                 out.delete()
             raise
         return
-    made = [path for path in out.path.parents if not path.exists()]
+    created = [path for path in out.path.parents if not path.exists()]
     scratch = None
     try:
         out.path.parent.mkdir(parents=True, exist_ok=True)
@@ -248,7 +248,7 @@ def _new_results(out: Location, earlier: Note | None) -> Iterator[Location]:
             with contextlib.suppress(OSError):
                 delete_tree(scratch, inside=scratch.parent)
         with contextlib.suppress(OSError):
-            for path in made:
+            for path in created:
                 path.rmdir()
         if isinstance(error, OSError):
             reason = error.strerror or error
@@ -296,7 +296,7 @@ class _Work:
             if only is not None:
                 self._keep_earlier(jobs)
             note_sessions(sessions, self._results / ANALYSED)
-            made = run_side_by_side(
+            tables_by_job = run_side_by_side(
                 self._spark,
                 jobs,
                 lambda job: tell(f"{job.name}: {job.question}"),
@@ -307,7 +307,7 @@ class _Work:
         finally:
             with contextlib.suppress(OSError):
                 source.release()
-        tables = tuple(table for tables in made for table in tables)
+        tables = tuple(table for tables in tables_by_job for table in tables)
         events = sum(sessions["events"].to_pylist())
         added = None if only is None else len(only.sessions)
         unlike = _unlike(Results(self._results))
@@ -370,8 +370,8 @@ def _explained(error: Exception, dataset: Dataset, out: Location) -> DatasetErro
     text = str(error)
     file = DAMAGED.search(text)
     if file is not None:
-        place = unquote(file[1])
-        return DatasetUnreadable(f"{place} is damaged; {dataset} cannot be analysed with it")
+        file_name = unquote(file[1])
+        return DatasetUnreadable(f"{file_name} is damaged; {dataset} cannot be analysed with it")
     full = FULL.search(text)
     if full is not None:
         return AnalysisError(f"{out} could not be written: {full[0]}")

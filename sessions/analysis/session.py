@@ -80,24 +80,24 @@ def spark_session(
     except ImportError as error:
         raise SparkUnavailable(f"analysis needs PySpark ({error.name}); {SPARK_EXTRA}") from error
     is_submitted = SUBMITTED in os.environ and not remote
-    asked = None if is_submitted else remote or master
-    if asked and not LOCAL.fullmatch(asked):
-        _require_response(asked)
-    given = dict(conf or {})
+    address = None if is_submitted else remote or master
+    if address and not LOCAL.fullmatch(address):
+        _require_response(address)
+    settings = dict(conf or {})
     if remote:
-        with _remote_session(remote, given) as session:
+        with _remote_session(remote, settings) as session:
             yield session
     elif active := SparkSession.getActiveSession():
         running = active.sparkContext.master
-        if asked not in (None, running):
+        if address not in (None, running):
             raise AnalysisError(f"this process already runs Spark on {running}, not on {master}")
-        with _configured(active, given):
+        with _configured(active, settings):
             yield active
     elif is_submitted:
-        with _submitted_session(given) as session:
+        with _submitted_session(settings) as session:
             yield session
     else:
-        with _own_session(master or THIS_MACHINE, given) as session:
+        with _own_session(master or THIS_MACHINE, settings) as session:
             yield session
 
 
@@ -262,16 +262,16 @@ def _output_to(log: Path) -> Iterator[None]:
     """Redirect the output of processes started in the block to a file."""
     sys.stdout.flush()
     sys.stderr.flush()
-    kept = [(number, os.dup(number)) for number in (1, 2)]
+    descriptors = [(number, os.dup(number)) for number in (1, 2)]
     try:
         with log.open("ab") as output:
-            for number, _ in kept:
+            for number, _ in descriptors:
                 os.dup2(output.fileno(), number)
         yield
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        for number, copy in kept:
+        for number, copy in descriptors:
             os.dup2(copy, number)
             os.close(copy)
 

@@ -35,7 +35,7 @@ SERVING: Final = "serving_spells"
 def partition_spells(source: DatasetTables) -> DataFrame:
     """Return how long each partition was in each :data:`STATE`, with the validity columns."""
     return source.materialised(
-        PARTITIONS, lambda of: stretches(of.table(PARTITION_STATES), (*PARTITION, *STATE))
+        PARTITIONS, lambda tables: stretches(tables.table(PARTITION_STATES), (*PARTITION, *STATE))
     )
 
 
@@ -43,7 +43,8 @@ def leader_spells(source: DatasetTables) -> DataFrame:
     """Return how long each ``broker`` acted as a partition's leader, by ``leader_epoch``."""
     keys = (*PARTITION, "broker", "leader_epoch")
     return source.materialised(
-        LEADERS, lambda of: stretches(of.table(REPLICA_STATES).where("role = 'leader'"), keys)
+        LEADERS,
+        lambda tables: stretches(tables.table(REPLICA_STATES).where("role = 'leader'"), keys),
     )
 
 
@@ -91,7 +92,7 @@ def frozen_spells(source: DatasetTables) -> DataFrame:
     """Return how long each ``broker`` was frozen, with the validity columns."""
     line = in_order((SESSION, "broker"))
     states = source.table(FAULTS).where("kind = 'broker'")
-    spells = states.select(
+    intervals = states.select(
         SESSION,
         "broker",
         "state",
@@ -100,4 +101,4 @@ def frozen_spells(source: DatasetTables) -> DataFrame:
         F.lead("seq").over(line).alias("to_seq"),
         F.lead("time_us").over(line).alias("to_us"),
     )
-    return spells.where("state = 'frozen'").drop("state")
+    return intervals.where("state = 'frozen'").drop("state")

@@ -65,10 +65,12 @@ class DatasetTables:
         """Return a table with its declared columns."""
         if table.name not in self._tables:
             only = self._only
-            self._tables[table.name] = self.whole(table) if only is None else self._of(table, only)
+            self._tables[table.name] = (
+                self.whole(table) if only is None else self._added(table, only)
+            )
         return self._tables[table.name]
 
-    def _of(self, table: Table, only: AddedSessions) -> DataFrame:
+    def _added(self, table: Table, only: AddedSessions) -> DataFrame:
         """Return a table with the rows of some sessions, from the files of their commits."""
         folder = self._dataset.location / table.name
         paths = [(folder / name).for_spark_to_read for name in only.files(table)]
@@ -94,8 +96,8 @@ class DatasetTables:
         """Return a table with the rows of all sessions."""
         if table.name not in self._filled:
             return self._spark.createDataFrame([], spark_schema(table))
-        place = self._dataset.location / table.name
-        rows = self._spark.read.schema(spark_schema(table)).parquet(place.for_spark_to_read)
+        folder = self._dataset.location / table.name
+        rows = self._spark.read.schema(spark_schema(table)).parquet(folder.for_spark_to_read)
         if not self._left_out:
             return rows
         pattern = f"^({'|'.join(self._left_out)})-"
@@ -118,11 +120,11 @@ class DatasetTables:
         """
         with self._making.setdefault(name, Lock()):  # other jobs, in other threads, wait for it
             if name not in self._materialised:
-                made = make(self)
-                place = self._place / name
-                made.write.parquet(place.for_spark)
-                reader = self._spark.read.schema(made.schema)
-                self._materialised[name] = reader.parquet(place.for_spark_to_read)
+                computed = make(self)
+                folder = self._place / name
+                computed.write.parquet(folder.for_spark)
+                reader = self._spark.read.schema(computed.schema)
+                self._materialised[name] = reader.parquet(folder.for_spark_to_read)
             return self._materialised[name]
 
     def release(self) -> None:

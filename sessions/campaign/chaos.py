@@ -101,8 +101,8 @@ def with_faults(
     """Return the statements with faults among them; the same ones for the same seed."""
     draw = Random(f"chaos {seed}")
     brokers = spec.broker_ids
-    taken = {step.input.broker for step in steps if isinstance(step.input, OF_PROCESSES)}
-    free = [broker for broker in brokers if broker not in taken]
+    used = {step.input.broker for step in steps if isinstance(step.input, OF_PROCESSES)}
+    free = [broker for broker in brokers if broker not in used]
     faults: list[Fault] = []
     for kind, budget in chaos.budgets.items():
         for _ in range(budget):
@@ -125,13 +125,13 @@ def _drawn(
             return None
         if kind not in OF_BROKER and len(brokers[0]) < ENDS:
             return None
-        begin, end = sorted((_place(draw, steps), _place(draw, steps)))
-        made = (
+        begin, end = sorted((_random_place(draw, steps), _random_place(draw, steps)))
+        drawn = (
             _of_broker(kind, draw.choice(brokers[1]))
             if kind in OF_BROKER
             else _of_link(kind, draw, brokers[0])
         )
-        target, harm, repair = made
+        target, harm, repair = drawn
         apart = all(
             other.target != target or other.end < begin or end < other.begin for other in faults
         )
@@ -140,7 +140,7 @@ def _drawn(
     return None
 
 
-def _place(draw: Random, steps: Sequence[Statement]) -> Place:
+def _random_place(draw: Random, steps: Sequence[Statement]) -> Place:
     """Return a random place after the first statement, possibly the end."""
     index = draw.randint(min(1, len(steps)), len(steps))
     step = steps[index].input if index < len(steps) else None
@@ -160,46 +160,46 @@ def _of_broker(kind: Kind, broker: int) -> tuple[tuple[int, ...], Statement, Sta
 def _of_link(
     kind: Kind, draw: Random, brokers: list[int]
 ) -> tuple[tuple[int, ...], Statement, Statement]:
-    one, other = sorted(draw.sample(brokers, 2))
-    heal = HealLinks(source=one, destination=other)
-    repair = Statement(heal, f"network heal {one} {other}")
+    first, second = sorted(draw.sample(brokers, 2))
+    heal = HealLinks(source=first, destination=second)
+    repair = Statement(heal, f"network heal {first} {second}")
     if kind == "cut":
-        harm: AnyInput = CutLink(source=one, destination=other)
-        return (one, other), Statement(harm, f"network cut {one} {other}"), repair
+        harm: AnyInput = CutLink(source=first, destination=second)
+        return (first, second), Statement(harm, f"network cut {first} {second}"), repair
     delay_ms = draw.choice(DELAYS_MS)
-    harm = DelayLink(source=one, destination=other, delay_us=delay_ms * MS)
-    return (one, other), Statement(harm, f"network delay {one} {other} {delay_ms}ms"), repair
+    harm = DelayLink(source=first, destination=second, delay_us=delay_ms * MS)
+    return (first, second), Statement(harm, f"network delay {first} {second} {delay_ms}ms"), repair
 
 
 def _put_in(steps: Sequence[Statement], faults: list[Fault]) -> list[Statement]:
     """Return the statements with those of the faults inserted."""
-    more: dict[int, list[tuple[int, Statement]]] = {}
+    added: dict[int, list[tuple[int, Statement]]] = {}
     for fault in faults:
         for place, statement in ((fault.begin, fault.harm), (fault.end, fault.repair)):
-            more.setdefault(place.at, []).append((place.into_ms, statement))
-    made: list[Statement] = []
+            added.setdefault(place.at, []).append((place.into_ms, statement))
+    merged: list[Statement] = []
     for index, step in enumerate(steps):
-        made.extend(_divided(step, sorted(more.get(index, []), key=lambda entry: entry[0])))
-    made.extend(statement for _, statement in more.get(len(steps), []))
+        merged.extend(_divided(step, sorted(added.get(index, []), key=lambda entry: entry[0])))
+    merged.extend(statement for _, statement in added.get(len(steps), []))
     return [
         Statement(statement.input, statement.text, line, statement.expected_error)
-        for line, statement in enumerate(made, start=2)
+        for line, statement in enumerate(merged, start=2)
     ]
 
 
-def _divided(step: Statement, more: list[tuple[int, Statement]]) -> list[Statement]:
+def _divided(step: Statement, inserted: list[tuple[int, Statement]]) -> list[Statement]:
     """Return a statement with others before it, or within it if it waits."""
-    made: list[Statement] = []
+    parts: list[Statement] = []
     spent_ms = 0
-    for into_ms, statement in more:
+    for into_ms, statement in inserted:
         if into_ms > spent_ms:
-            made.append(_wait(into_ms - spent_ms))
+            parts.append(_wait(into_ms - spent_ms))
             spent_ms = into_ms
-        made.append(statement)
+        parts.append(statement)
     if not spent_ms:
-        return [*made, step]
+        return [*parts, step]
     assert isinstance(step.input, Wait)
-    return [*made, _wait(step.input.duration_us // MS - spent_ms)]
+    return [*parts, _wait(step.input.duration_us // MS - spent_ms)]
 
 
 def _wait(duration_ms: int) -> Statement:

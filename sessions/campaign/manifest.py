@@ -117,9 +117,9 @@ class CampaignFolder:
         """Store the script of one run, and return where."""
         with writing(self.dataset):
             folder.create_folder()
-            place = folder / f"{session}.tide"
-            place.write(text.encode())
-        return str(place)
+            file = folder / f"{session}.tide"
+            file.write(text.encode())
+        return str(file)
 
     def outcome(self) -> CampaignReport | None:
         """Return the results; None if the campaign has not ended or does not exist."""
@@ -132,40 +132,40 @@ class CampaignFolder:
 
         An attempt that has not ended took its process down.
         """
-        place = self.path / ATTEMPTS / session
+        file = self.path / ATTEMPTS / session
         with writing(self.dataset):
-            before = place.read().decode().splitlines() if place.exists() else []
-            mine = [line for line in before if line == campaign]
-            content = "".join(f"{line}\n" for line in (*mine, campaign)).encode()
-            place.write(content, durable=False)
-        return len(mine)
+            before = file.read().decode().splitlines() if file.exists() else []
+            own = [line for line in before if line == campaign]
+            content = "".join(f"{line}\n" for line in (*own, campaign)).encode()
+            file.write(content, durable=False)
+        return len(own)
 
     def attempted(self, session: str) -> None:
         """Record that the run has ended, successfully or not."""
-        place = self.path / ATTEMPTS / session
+        file = self.path / ATTEMPTS / session
         with writing(self.dataset):
-            place.delete()
+            file.delete()
 
     # ---- files
 
     def _read(self, name: str, type_: type[Content]) -> Content | None:
-        place = self.path / name
+        file = self.path / name
         try:
-            if not place.exists():
+            if not file.exists():
                 return None
-            return decode_json(place.read(), type_)
+            return decode_json(file.read(), type_)
         except OSError as error:
             reason = error.strerror or error
-            raise DatasetError(f"{place} could not be read: {reason}") from error
+            raise DatasetError(f"{file} could not be read: {reason}") from error
         except DecodingError as error:
-            raise DatasetUnreadable(f"{place} is damaged: {error}") from error
+            raise DatasetUnreadable(f"{file} is damaged: {error}") from error
 
     def _write(self, name: str, value: Struct) -> None:
         (self.path / name).write(msgspec.json.encode(value))
 
 
 @contextlib.contextmanager
-def writing(place: Location) -> Iterator[None]:
+def writing(location: Location) -> Iterator[None]:
     """Convert system errors to :class:`DatasetError`."""
     try:
         yield
@@ -173,4 +173,4 @@ def writing(place: Location) -> Iterator[None]:
         raise
     except OSError as error:
         reason = error.strerror or error
-        raise DatasetError(f"{place} could not be written to: {reason}") from error
+        raise DatasetError(f"{location} could not be written to: {reason}") from error

@@ -94,8 +94,8 @@ class Plan(Struct, frozen=True, dict=True):
 
     def run(self, number: int) -> Run:
         """Return the run with this number, from 0: all variants of a seed, then the next seed."""
-        place, at = divmod(number, len(self.variants))
-        seed, variant = self._seed(place), self.variants[at]
+        seed_index, at = divmod(number, len(self.variants))
+        seed, variant = self._seed(seed_index), self.variants[at]
         return Run(number, at, seed, f"{variant.id}seed-{seed}")
 
     def of_run(self, run: Run) -> Variant:
@@ -115,18 +115,18 @@ class Plan(Struct, frozen=True, dict=True):
         for at, variant in enumerate(self.variants):
             begin = f"{variant.id}seed-"
             if session.startswith(begin) and session.removeprefix(begin).lstrip("-").isdigit():
-                seed, place = int(session.removeprefix(begin)), 0
+                seed, seed_index = int(session.removeprefix(begin)), 0
                 for first, last in self.seeds:
                     if first <= seed <= last:
-                        return (place + seed - first) * len(self.variants) + at
-                    place += last - first + 1
+                        return (seed_index + seed - first) * len(self.variants) + at
+                    seed_index += last - first + 1
         raise KeyError(session)
 
-    def _seed(self, place: int) -> int:
+    def _seed(self, index: int) -> int:
         for (_, last), end in zip(self.seeds, self._ends, strict=True):
-            if place < end:
-                return last - (end - place - 1)
-        raise IndexError(place)
+            if index < end:
+                return last - (end - index - 1)
+        raise IndexError(index)
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -137,21 +137,21 @@ class Plan(Struct, frozen=True, dict=True):
 
         It may have other seeds, and other values of the varied parameters.
         """
-        mine = {variant.id: variant for variant in self.variants}
-        shared = [(mine[variant.id], variant) for variant in other.variants if variant.id in mine]
+        own = {variant.id: variant for variant in self.variants}
+        shared = [(own[variant.id], variant) for variant in other.variants if variant.id in own]
         checks = {
             "the script differs": self.source == other.source,
             "the varied values differ": _names(self) == _names(other),
             "the program differs": self.program == other.program,
             "the faults drawn differ": self.chaos == other.chaos,
-            "what the script reads differs": all(one == another for one, another in shared),
+            "what the script reads differs": all(first == second for first, second in shared),
         }
-        return next((what for what, same in checks.items() if not same), "")
+        return next((reason for reason, is_equal in checks.items() if not is_equal), "")
 
     def grown(self, other: "Plan") -> "Plan":
         """Return this plan extended by the seeds and combinations of another one."""
-        mine = {variant.id for variant in self.variants}
-        new = [variant for variant in other.variants if variant.id not in mine]
+        own = {variant.id for variant in self.variants}
+        new = [variant for variant in other.variants if variant.id not in own]
         return structs.replace(
             self, seeds=_merged([*self.seeds, *other.seeds]), variants=[*self.variants, *new]
         )

@@ -38,22 +38,22 @@ class Emulation:
         for statement in self._steps:
             yield from self._during(statement)
         if self._made:
-            yield self._taken()
+            yield self._take_events()
 
     def _during(self, statement: Statement) -> Iterator[list[Event]]:
         ticket = self.runner.submit(looked_up(statement, self._happened))
-        came = None
-        while not ticket.done and came is not Advance.IDLE:
-            came = self.runner.advance(budget=STEPS_BETWEEN_LOOKS)
+        reached = None
+        while not ticket.done and reached is not Advance.IDLE:
+            reached = self.runner.advance(budget=STEPS_BETWEEN_LOOKS)
             if len(self._made) >= EVENTS_WAITING:
-                yield self._taken()
+                yield self._take_events()
 
-    def _taken(self) -> list[Event]:
-        taken = self._made.copy()
+    def _take_events(self) -> list[Event]:
+        events = self._made.copy()
         self._made.clear()
         if self._kept is not None:
-            self._kept += taken
-        return taken
+            self._kept += events
+        return events
 
     def _happened(self) -> list[Event]:
         """Return all events so far, which are kept only if a statement asserts something."""

@@ -140,7 +140,7 @@ def _make_runs(spark: SparkSession, task: Task, dataset: Dataset, tell: Tell) ->
             return
         tasks = _tasks(spark, count)
         watch = _Watch(spark, task.plan.runs, count, tasks)
-        job = pool.submit(watch.run, _made(missing, tasks, task))
+        job = pool.submit(watch.run, _executed(missing, tasks, task))
         try:
             watch.until_done(job, tell)
         except KeyboardInterrupt:
@@ -176,7 +176,7 @@ def _cores(spark: SparkSession) -> int:
         return 1
 
 
-def _made(missing: DataFrame, tasks: int, task: Task) -> DataFrame:
+def _executed(missing: DataFrame, tasks: int, task: Task) -> DataFrame:
     """Return the executed runs; a task takes those of some sessions, in the order of their ids."""
     in_order = missing.repartitionByRange(tasks, SESSION).sortWithinPartitions(SESSION)
     return in_order.mapInArrow(partial(run_batches, encoded(task)), "runs BIGINT")
@@ -197,8 +197,8 @@ def _shrunk(
         runs = spark.createDataFrame([(number,) for number in numbers], "run BIGINT")
         spread = runs.repartition(len(numbers), "run")
         rows = spread.mapInArrow(partial(shrink_batches, task), "shrunk STRING").collect()
-    made = [msgspec.json.decode(row["shrunk"], type=Shrunk) for row in rows]
-    kept = [
+    shrunk_runs = [msgspec.json.decode(row["shrunk"], type=Shrunk) for row in rows]
+    stored = [
         ShrunkRun(
             shrunk.session,
             shrunk.finding,
@@ -206,9 +206,9 @@ def _shrunk(
             shrunk.left,
             folder.keep_script(folder.shrunk, shrunk.session, shrunk.script),
         )
-        for shrunk in sorted(made, key=lambda shrunk: (shrunk.left, shrunk.session))
+        for shrunk in sorted(shrunk_runs, key=lambda shrunk: (shrunk.left, shrunk.session))
     ]
-    return msgspec.structs.replace(report, shrunk=tuple(kept))
+    return msgspec.structs.replace(report, shrunk=tuple(stored))
 
 
 class _Watch:
@@ -221,11 +221,11 @@ class _Watch:
         self._tasks = tasks
         self._group = f"{GROUP} {uuid4().hex}"
 
-    def run(self, made: DataFrame) -> None:
+    def run(self, executed: DataFrame) -> None:
         context = self._context()
         if context is not None:
             context.setJobGroup(self._group, "runs of a campaign", interruptOnCancel=True)
-        made.agg({"runs": "sum"}).collect()
+        executed.agg({"runs": "sum"}).collect()
 
     def until_done(self, job: "Future[None]", tell: Tell) -> None:
         """Report progress until the job has ended."""

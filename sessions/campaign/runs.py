@@ -54,10 +54,10 @@ def run_row(plan: Plan, run: Run, limit_s: float, ended: Row | Failure) -> Row:
 def _of_session(row: Row) -> dict[str, Any]:
     names = [name for name in SESSIONS.names if name != SESSION]
     values = dict(zip(names, row, strict=True))
-    lost = [loss for loss, of in LOSSES.items() if any(values[name] for name in of)]
+    losses = [loss for loss, columns in LOSSES.items() if any(values[name] for name in columns)]
     failed = ["failed"] if values["outcome"] == "failed" else []
     return {name: values[name] for name in COUNTED} | {
         "outcome": values["outcome"],
-        "findings": failed + lost,
+        "findings": failed + losses,
         "unavailable_us": values["leaderless_us"],
     }

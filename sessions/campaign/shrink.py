@@ -100,33 +100,33 @@ def shrink(plan: Plan, run: Run, limit_s: float) -> Shrunk | None:
         remaining = findings(shorter, run.seed, limit_s)
         return target in remaining and {finding[:2] for finding in remaining} <= allowed
 
-    left = reduced(variant.steps, fails)
+    minimal = reduced(variant.steps, fails)
     name = " ".join(filter(None, target[:2])) + (f" (found {target[2]})" if target[2] else "")
     return Shrunk(
         session=run.session,
         finding=name,
         statements=len(variant.steps),
-        left=len(left),
-        script=script_text(variant, run.seed, left, f"{name}, reduced from {run.session}"),
+        left=len(minimal),
+        script=script_text(variant, run.seed, minimal, f"{name}, reduced from {run.session}"),
     )
 
 
 def reduced(steps: Sequence[Statement], fails: Fails) -> list[Statement]:
     """Return a minimal subset of the statements that still fails."""
-    left, parts, trials = list(steps), 2, 0
-    while left and trials < TRIALS_MAX:
-        size = -(-len(left) // parts)
-        for begin in range(0, len(left), size):
-            shorter = left[:begin] + left[begin + size :]
+    remaining, parts, trials = list(steps), 2, 0
+    while remaining and trials < TRIALS_MAX:
+        size = -(-len(remaining) // parts)
+        for begin in range(0, len(remaining), size):
+            shorter = remaining[:begin] + remaining[begin + size :]
             trials += 1
             if fails(shorter):
-                left, parts = shorter, max(parts - 1, 2)
+                remaining, parts = shorter, max(parts - 1, 2)
                 break
         else:
             if size == 1:
                 break
-            parts = min(len(left), parts * 2)
-    return left
+            parts = min(len(remaining), parts * 2)
+    return remaining
 
 
 def script_text(variant: Variant, seed: int, steps: Sequence[Statement], title: str) -> str:
@@ -143,9 +143,9 @@ def shrink_batches(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterato
     """Reduce the runs with these numbers; Spark calls this."""
     import pyarrow as pa
 
-    given = msgspec.msgpack.decode(task, type=ShrinkTask)
+    shrink_task = msgspec.msgpack.decode(task, type=ShrinkTask)
     for batch in batches:
         for number in batch.column("run").to_pylist():
-            made = shrink(given.plan, given.plan.run(number), given.limit_s)
-            rows = [] if made is None else [msgspec.json.encode(made).decode()]
+            shrunk = shrink(shrink_task.plan, shrink_task.plan.run(number), shrink_task.limit_s)
+            rows = [] if shrunk is None else [msgspec.json.encode(shrunk).decode()]
             yield pa.RecordBatch.from_pydict({"shrunk": pa.array(rows, pa.string())})

@@ -82,8 +82,8 @@ def _with_script(plan: Plan, failing: Failing, folder: CampaignFolder) -> Failin
 
 
 def _line(row: dict[str, Any]) -> str:
-    why = ", ".join(row["findings"]) + (f": {row['error']}" if row["error"] else "")
-    return f"{row['command']}  # {' '.join(why.split())}\n"
+    reason = ", ".join(row["findings"]) + (f": {row['error']}" if row["error"] else "")
+    return f"{row['command']}  # {' '.join(reason.split())}\n"
 
 
 def _combination(values: dict[str, str]) -> frozenset[tuple[str, str]]:

@@ -79,10 +79,10 @@ def run_batches(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[p
 
     spare_imports()
     with Worker(_decoded(task)) as worker, collector_resting(YOUNG_OBJECTS):
-        made = worker.make(
+        count = worker.make(
             number for batch in batches for number in batch.column("run").to_pylist()
         )
-    yield pa.RecordBatch.from_pydict({"runs": pa.array([made], pa.int64())})
+    yield pa.RecordBatch.from_pydict({"runs": pa.array([count], pa.int64())})
 
 
 class Batch:
@@ -97,12 +97,12 @@ class Batch:
             RowsWriter(self.staging.path, self.staging.id, WRITTEN)
         )
 
-    def take(self, run: Run, made: SessionRows | None, row: Row) -> None:
-        """Add a run; ``made`` None: it has no session."""
-        if made is not None:
-            self.writer.take(made)
+    def take(self, run: Run, rows: SessionRows | None, row: Row) -> None:
+        """Add a run; ``rows`` None: it has no session."""
+        if rows is not None:
+            self.writer.take(rows)
             self.sessions.append(run.session)
-            self.events += made.events
+            self.events += rows.events
         self.writer.add(RUNS.name, run.session, [row])
 
     def commit(self) -> None:
@@ -163,9 +163,9 @@ class Worker:
 
         if not self.dataset.has(RUNS):
             return set()
-        mine = one_of([run.session for run in runs])
+        is_own = one_of([run.session for run in runs])
         again = (pc.field("outcome") == "hung") & (pc.field("limit_s") < self._limit)
-        rows = self.dataset.scan(RUNS, [SESSION], mine & ~again)
+        rows = self.dataset.scan(RUNS, [SESSION], is_own & ~again)
         return set(rows[SESSION].to_pylist())
 
     def _commit(self, pending: list[Run]) -> None:
@@ -209,7 +209,7 @@ class Worker:
         own: list[Batch] = []
         try:
             with time_limit(self._limit):
-                made = self._emulated(run, own)
+                rows = self._emulated(run, own)
         except TooLong:
             self._fail(run, Failure("hung", f"it took longer than {self._limit:g} s"))
         except DatasetError:
@@ -217,8 +217,8 @@ class Worker:
         except Exception as error:
             self._fail(run, Failure("raised", f"{type(error).__name__}: {error}"))
         else:
-            row = run_row(self.task.plan, run, self._limit, made.rows[SESSIONS.name][-1])
-            (own[0] if own else self._waiting()).take(run, made, row)
+            row = run_row(self.task.plan, run, self._limit, rows.rows[SESSIONS.name][-1])
+            (own[0] if own else self._waiting()).take(run, rows, row)
             if own:
                 own.pop().commit()
         finally:
@@ -229,14 +229,14 @@ class Worker:
         """Run it; ``own`` makes a separate commit if there are many events."""
         variant = self.task.plan.of_run(run)
         emulation = Emulation(variant, run.seed)
-        made = SessionRows(run.session)
+        rows = SessionRows(run.session)
         for events in emulation.blocks():
-            made.add(events)
-            if made.events >= LARGE_EVENTS:
+            rows.add(events)
+            if rows.events >= LARGE_EVENTS:
                 if not own:
                     own.append(Batch(self.dataset))
-                own[0].writer.take(made)
+                own[0].writer.take(rows)
         facts = SessionFacts(id=run.session, name=self.task.plan.name, variables=variant.variables)
         runner = emulation.runner
-        made.finish(structs.replace(facts, state_hash=runner.state_hash, end_us=runner.now_us))
-        return made
+        rows.finish(structs.replace(facts, state_hash=runner.state_hash, end_us=runner.now_us))
+        return rows

@@ -38,21 +38,21 @@ class ArrowRows:
         self._spans: dict[str, Spans] = {table: [] for table in names}
         self._events = EventRows()
 
-    def take(self, made: SessionRows) -> None:
+    def take(self, session_rows: SessionRows) -> None:
         """Take the rows that have been made of a session so far."""
-        for name, rows in made.rows.items():
-            self.add(name, made.session, rows)
+        for name, rows in session_rows.rows.items():
+            self.add(name, session_rows.session, rows)
             rows.clear()
-        if made.waiting is None:
+        if session_rows.waiting is None:
             return
-        for events in made.waiting:
+        for events in session_rows.waiting:
             if isinstance(events, Unpacked):
-                self._events.add_block(made.session, events)
+                self._events.add_block(session_rows.session, events)
             else:
-                self._events.add(made.session, events)
+                self._events.add(session_rows.session, events)
             if self._events.count >= EVENTS_WAITING:
                 self._give(EVENTS.name, self._events.take())
-        made.waiting.clear()
+        session_rows.waiting.clear()
 
     def add(self, name: str, session: str, rows: list[Row]) -> None:
         """Add rows of a table that belong to one session."""
@@ -77,8 +77,8 @@ class ArrowRows:
         if not rows:
             return
         if name in OF_RECORDS:
-            for runs, whose in portions(rows, spans):
-                self._give(name, runs_to_table(table, runs, whose))
+            for runs, sessions in portions(rows, spans):
+                self._give(name, runs_to_table(table, runs, sessions))
         else:
             self._give(name, rows_to_table(table, rows, spans))
         self._rows[name], self._spans[name] = [], []

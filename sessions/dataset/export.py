@@ -128,9 +128,9 @@ class RowsWriter:
         """The number of rows of each table, once all are written."""
         return {name: writer.rows for name, writer in self._writers.items()}
 
-    def take(self, made: SessionRows) -> None:
+    def take(self, rows: SessionRows) -> None:
         """Take the rows that have been made of a session so far."""
-        self._columns.take(made)
+        self._columns.take(rows)
 
     def add(self, name: str, session: str, rows: list[Row]) -> None:
         """Add rows of a table that belong to one session."""

@@ -127,10 +127,10 @@ def _export(
         writer.finish()
         counted = writer.rows | ({} if beside is None else beside.rows())
         size = _size(staging)
-        kept, kept_events = (
+        others, other_events = (
             keep_others(into, staging, given_up, [facts.id]) if given_up else ([], 0)
         )
-        staging.commit([*kept, facts.id], rows.events + kept_events, given_up)
+        staging.commit([*others, facts.id], rows.events + other_events, given_up)
         in_order = {table.name: counted[table.name] for table in TABLES}
         return ExportReport(facts.id, rows.events, in_order, size)
 

@@ -173,10 +173,10 @@ class Dataset:
         DatasetUnreadable: it does not have that layout.
     """
 
-    def __init__(self, place: "str | Path | Location", layout: int = LAYOUT) -> None:
+    def __init__(self, location: "str | Path | Location", layout: int = LAYOUT) -> None:
         """Open a dataset; one of an earlier ``layout`` may only be read."""
         try:
-            self.location = Location(place)
+            self.location = Location(location)
             self.exists = _is_dataset(self.location, layout)
         except LocationError as error:
             raise DatasetError(str(error)) from error
@@ -190,7 +190,7 @@ class Dataset:
         Raises:
             DatasetError: it cannot be written.
         """
-        with self._writing(), self._made():
+        with self._writing(), self._created():
             self._declare_tables()
         self.exists = True
 
@@ -276,8 +276,8 @@ class Dataset:
             named = {file.name for commit in commits for file in commit.files.get(table, ())}
             if missing := sorted(named - there):
                 more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-                place = self.location / table / missing[0]
-                raise DatasetUnreadable(f"{place}{more} is missing; {self} is damaged")
+                path = self.location / table / missing[0]
+                raise DatasetUnreadable(f"{path}{more} is missing; {self} is damaged")
 
     def scan(self, table: Table, columns: Iterable[str], where: Any = None) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return the rows of a table as an Arrow table; ``where`` is an Arrow expression."""
@@ -312,9 +312,9 @@ class Dataset:
 
     def __contains__(self, session: str) -> bool:
         """Return whether a session is in the dataset."""
-        return bool(self.found((session,)))
+        return bool(self.present((session,)))
 
-    def found(self, sessions: Collection[str]) -> list[str]:
+    def present(self, sessions: Collection[str]) -> list[str]:
         """Return which of the sessions are in the dataset, sorted."""
         return sorted({session for session, _ in self._holding(sessions)})
 
@@ -357,7 +357,7 @@ class Dataset:
         """
         new = not self.exists
         try:
-            with self._writing(), self._made():
+            with self._writing(), self._created():
                 self.exists = True
                 with self._staged() as staging:
                     yield staging
@@ -384,8 +384,8 @@ class Dataset:
 
     def require_new(self, sessions: Collection[str], besides: Collection[str] = ()) -> None:
         """Raise :class:`SessionExists` if one of the sessions is in a commit not named."""
-        held = self._holding(sessions)
-        there = sorted(session for session, commit in held if commit not in besides)
+        holding = self._holding(sessions)
+        there = sorted(session for session, commit in holding if commit not in besides)
         if there:
             more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
             raise SessionExists(f"session {there[0]}{more} is already in {self}")
@@ -534,7 +534,7 @@ class Dataset:
             raise DatasetError(f"{self} could not be read: {error.strerror or error}") from error
 
     @contextlib.contextmanager
-    def _made(self) -> Iterator[None]:
+    def _created(self) -> Iterator[None]:
         """Create the dataset if needed; undo that if the block fails."""
         marker = self.location / MARKER
         content = msgspec.json.encode(Marker(PROGRAM, LAYOUT)) + b"\n"
@@ -544,7 +544,7 @@ class Dataset:
             yield
             return
         root = self.location.path
-        made = [path for path in (root, *root.parents) if not path.exists()]
+        created = [path for path in (root, *root.parents) if not path.exists()]
         root.mkdir(parents=True, exist_ok=True)
         new = not (root / MARKER).exists()
         try:
@@ -554,7 +554,7 @@ class Dataset:
         except BaseException:
             if new and not self.commits():
                 with contextlib.suppress(OSError):
-                    _unmake(root, made)
+                    _unmake(root, created)
             raise
 
     @contextlib.contextmanager
@@ -602,28 +602,28 @@ def require_session_id(session: str) -> None:
         )
 
 
-def _read_commit(place: Location, name: str) -> Commit:
+def _read_commit(file: Location, name: str) -> Commit:
     """Return the commit of this name that a file of the dataset describes.
 
     Raises:
         DatasetUnreadable: it describes none, or names something outside of the dataset.
     """
     try:
-        commit = decode_json(place.read(), Commit)
+        commit = decode_json(file.read(), Commit)
     except DecodingError as error:
-        raise DatasetUnreadable(f"{place} is damaged: {error}") from error
+        raise DatasetUnreadable(f"{file} is damaged: {error}") from error
     if commit.id != name:
-        raise DatasetUnreadable(f"{place} is damaged: it describes the commit {commit.id}")
+        raise DatasetUnreadable(f"{file} is damaged: it describes the commit {commit.id}")
     return commit
 
 
-def _commit_at(place: Location, name: str) -> Commit:
+def _commit_at(file: Location, name: str) -> Commit:
     """Return the commit of a file of the manifest, which is read again only if it has changed."""
-    if place.path is None:
-        return _read_commit(place, name)
-    status = place.path.stat()
+    if file.path is None:
+        return _read_commit(file, name)
+    status = file.path.stat()
     return _commit_as_it_was(
-        str(place.path), name, status.st_mtime_ns, status.st_size, status.st_ino
+        str(file.path), name, status.st_mtime_ns, status.st_size, status.st_ino
     )
 
 
@@ -632,7 +632,7 @@ def _commit_as_it_was(path: str, name: str, *_signature: int) -> Commit:
     return _read_commit(Location(Path(path)), name)
 
 
-def _unmake(root: Path, made: list[Path]) -> None:
+def _unmake(root: Path, created: list[Path]) -> None:
     """Remove an empty dataset, and the folders that were created for it."""
     for name in (MANIFEST, STAGING):
         with contextlib.suppress(OSError):
@@ -645,7 +645,7 @@ def _unmake(root: Path, made: list[Path]) -> None:
             (root / table.name).rmdir()
     if [path.name for path in root.iterdir()] in ([], [MARKER]):
         delete_file(root / MARKER, root)
-        for path in made:
+        for path in created:
             path.rmdir()
 
 
@@ -714,8 +714,8 @@ def _locked(folder: Path, root: Path) -> Iterator[int | None]:
         yield None
         return
     try:
-        held = _try_lock(lock) and _same_file(lock, folder / LOCK)
-        yield lock if held else None
+        is_locked = _try_lock(lock) and _same_file(lock, folder / LOCK)
+        yield lock if is_locked else None
     finally:
         os.close(lock)
 

@@ -157,7 +157,7 @@ class Location:
             return self.path.exists()
         from pyarrow import fs
 
-        with self._told():
+        with self._in_one_line():
             exists: bool = self._info().type != fs.FileType.NotFound
         return exists
 
@@ -167,7 +167,7 @@ class Location:
             return self.path.is_dir()
         from pyarrow import fs
 
-        with self._told():
+        with self._in_one_line():
             is_folder: bool = self._info().type == fs.FileType.Directory
         return is_folder
 
@@ -181,14 +181,14 @@ class Location:
         from pyarrow import fs
 
         selector = fs.FileSelector(self.arrow_path, allow_not_found=True)
-        with self._told():
+        with self._in_one_line():
             return sorted(info.base_name for info in self.filesystem.get_file_info(selector))
 
     def read(self) -> bytes:
         """Return the file's contents."""
         if self.path is not None:
             return read_regular(self.path, READ_BYTES_MAX)
-        with self._told(), self.filesystem.open_input_stream(self.arrow_path) as stream:
+        with self._in_one_line(), self.filesystem.open_input_stream(self.arrow_path) as stream:
             content: bytes = stream.read()
         return content
 
@@ -206,7 +206,7 @@ class Location:
         if self.path is not None:
             write_file(self.path, content, self._folder(), durable=durable)
             return
-        with self._told(), self.filesystem.open_output_stream(self.arrow_path) as stream:
+        with self._in_one_line(), self.filesystem.open_output_stream(self.arrow_path) as stream:
             stream.write(content)
 
     def create_folder(self) -> None:
@@ -231,7 +231,7 @@ class Location:
         """Copy a local file there."""
         from pyarrow import fs
 
-        with self._told():
+        with self._in_one_line():
             fs.copy_files(
                 str(file), self.arrow_path, fs.LocalFileSystem(), self.filesystem, use_threads=False
             )
@@ -243,7 +243,7 @@ class Location:
             return
         from pyarrow import fs
 
-        with self._told():
+        with self._in_one_line():
             kind = self._info().type
             if kind == fs.FileType.Directory:
                 self.filesystem.delete_dir(self.arrow_path)
@@ -251,7 +251,7 @@ class Location:
                 self.filesystem.delete_file(self.arrow_path)
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _in_one_line(self) -> Iterator[None]:
         """Convert Arrow's errors to one line that names the location."""
         try:
             yield

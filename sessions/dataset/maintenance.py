@@ -125,23 +125,23 @@ def remove(dataset: Dataset, sessions: Collection[str]) -> None:
     """
     require_arrow()
     dataset.recover()
-    missing = sorted(set(sessions) - set(dataset.found(sessions)))
+    missing = sorted(set(sessions) - set(dataset.present(sessions)))
     if missing:
         raise DatasetError(f"there is no session {missing[0]} in {dataset}")
     holding = commits_with(dataset, sessions)
     with dataset.staging() as staging:
-        kept, events = keep_others(dataset, staging, holding, sessions)
-        staging.commit(kept, events, holding)
+        others, events = keep_others(dataset, staging, holding, sessions)
+        staging.commit(others, events, holding)
 
 
 def keep_others(
     dataset: Dataset, staging: Staging, commits: Sequence[Commit], without: Collection[str]
 ) -> tuple[list[str], int]:
     """Rewrite the other sessions of some commits; return them and their number of events."""
-    kept = [session for session in dataset_sessions(dataset, commits) if session not in without]
+    others = [session for session in dataset_sessions(dataset, commits) if session not in without]
     copy_rows(dataset, staging, commits, without)
-    rows = dataset.scan(SESSIONS, ["events"], one_of(kept))
-    return kept, sum(rows["events"].to_pylist())
+    rows = dataset.scan(SESSIONS, ["events"], one_of(others))
+    return others, sum(rows["events"].to_pylist())
 
 
 def commits_with(dataset: Dataset, sessions: Collection[str]) -> list[Commit]:
@@ -211,7 +211,7 @@ def rows_of(
     import pyarrow.compute as pc
     from pyarrow.parquet import ParquetFile
 
-    gone, schema = pa.array(list(without), pa.string()), arrow_schema(table)
+    removed, schema = pa.array(list(without), pa.string()), arrow_schema(table)
     filesystem, folder = dataset.location.filesystem, (dataset.location / table.name).arrow_path
     for commit in commits:
         for file in commit.files.get(table.name, ()):
@@ -221,7 +221,7 @@ def rows_of(
                     for batch in parquet.iter_batches(columns=list(table.names)):
                         rows = pa.Table.from_batches([batch]).cast(schema)
                         if without:
-                            rows = rows.filter(pc.invert(pc.is_in(rows[SESSION], gone)))
+                            rows = rows.filter(pc.invert(pc.is_in(rows[SESSION], removed)))
                         yield rows
             except (pa.ArrowException, ValueError) as error:
                 reason = " ".join(str(error).split())
@@ -250,7 +250,7 @@ def convert(old: Location, new: Location, progress: Progress = lambda _: None) -
             f"{old} has layout {layout}; only layouts {HIVE_LAYOUT} and {JSON_LAYOUT} in local "
             "folders are converted"
         )
-    made = []
+    converted = []
     sessions = _of_folders(old.path) if layout == HIVE_LAYOUT else _of_files(Dataset(old, layout))
     for number, (facts, events) in enumerate(sessions, start=1):
         if facts.id not in Dataset(new):
@@ -261,11 +261,11 @@ def convert(old: Location, new: Location, progress: Progress = lambda _: None) -
                     f"session {facts.id} in {old} has an event that this program does not know: "
                     f"{error}"
                 ) from error
-        made.append(facts.id)
+        converted.append(facts.id)
         progress(number)
     if layout == JSON_LAYOUT:
         _convert_runs(Dataset(old, layout), Dataset(new))
-    return made
+    return converted
 
 
 def _of_folders(root: Path) -> Iterator[tuple[SessionFacts, Iterator[Event]]]:

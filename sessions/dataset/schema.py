@@ -199,10 +199,10 @@ def empty_file(table: Table) -> bytes:
 def _arrow_field(column: Column, comment: str) -> "pa.Field":
     import pyarrow as pa
 
-    told = {"meaning": column.meaning, "unit": column.unit}
+    notes = {"meaning": column.meaning, "unit": column.unit}
     if comment:
-        told = {comment: column.comment}
-    metadata = {name: text for name, text in told.items() if text}
+        notes = {comment: column.comment}
+    metadata = {name: text for name, text in notes.items() if text}
     type_ = _arrow_type(column, comment)
     return pa.field(column.name, type_, nullable=bool(column.null), metadata=metadata)
 

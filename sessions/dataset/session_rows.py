@@ -62,8 +62,8 @@ class SessionRows:
         folds = [fold.handlers() for fold in self._folds]
         if self._totals is not None:
             folds += [self._totals.handlers(), self._totals.leaderless.handlers()]
-        for of in folds:
-            for type_, handler in of.items():
+        for of_fold in folds:
+            for type_, handler in of_fold.items():
                 handlers[type_] = (*handlers.get(type_, ()), handler)
         for type_, (table, make) in FACTS.items():
             if table in self.rows:

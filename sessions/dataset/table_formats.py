@@ -123,14 +123,14 @@ class _Rows:
         table: Table,
         commits: Sequence[Commit],
         schema: "pa.Schema",
-        tell: Callable[[int], object],
+        report_count: Callable[[int], object],
     ) -> None:
         self.table = table
         self.count = 0
         self.error: DatasetError | None = None
         self._source = rows_of(dataset, table, commits)
         self._schema = schema
-        self._tell = tell
+        self._tell = report_count
 
     def reader(self) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return them for a library that reads Arrow's streams."""
@@ -192,8 +192,8 @@ def _parquet_files(folder: Path, schema: "pa.Schema", rows: _Rows) -> list[str]:
     thread = WriterThread()
     writer = TableWriter(rows.table, folder, NAMESPACE, thread, schema)
     try:
-        for some in rows.tables():
-            writer.add(some.cast(schema))
+        for part in rows.tables():
+            writer.add(part.cast(schema))
         writer.close()
         thread.drain()
     finally:

@@ -85,9 +85,9 @@ def verify(dataset: Dataset, progress: Progress = lambda _: None) -> Verificatio
             for name, count in sorted(ids.items())
             if count > 1
         ]
-        if (said := sum(commit.sessions for commit in commits)) != ids.total():
-            told = f"the manifest has {said:,} sessions, the table {ids.total():,}"
-            problems.append(Problem("damaged", str(dataset), told))
+        if (listed_count := sum(commit.sessions for commit in commits)) != ids.total():
+            fault = f"the manifest has {listed_count:,} sessions, the table {ids.total():,}"
+            problems.append(Problem("damaged", str(dataset), fault))
         named = {name for commit in commits for name in commit.ids or ()}
         problems += [
             Problem("damaged", str(dataset), f"session {name} is in the manifest only")
@@ -109,54 +109,54 @@ def _extra(dataset: Dataset, listed: list[tuple[Table, File]]) -> Iterator[Probl
     """Yield the files that are not in the manifest, and the commits that are half moved in."""
     unfinished = set(dataset.left_out())
     for name in sorted(unfinished):
-        told = "this commit is in progress or half moved; the next writer completes or removes it"
-        yield Problem("untidy", f"{dataset}/_staging/{name}", told)
+        note = "this commit is in progress or half moved; the next writer completes or removes it"
+        yield Problem("untidy", f"{dataset}/_staging/{name}", note)
     for table in (*TABLES, RUNS):
-        named = {file.name for of, file in listed if of is table}
+        named = {file.name for file_table, file in listed if file_table is table}
         for name in (dataset.location / table.name).listed():
             if name not in named and commit_of(name) not in unfinished:
-                place = str(dataset.location / table.name / name)
-                yield Problem("untidy", place, "this file is not in the manifest")
+                path = str(dataset.location / table.name / name)
+                yield Problem("untidy", path, "this file is not in the manifest")
 
 
-def _wrong(place: Location, table: Table, file: File) -> Iterator[Problem]:
+def _wrong(path: Location, table: Table, file: File) -> Iterator[Problem]:
     """Yield what is wrong with a file."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
     try:
-        if not place.exists():
-            yield Problem("damaged", str(place), "this file is missing")
+        if not path.exists():
+            yield Problem("damaged", str(path), "this file is missing")
             return
-        place.require_regular()
-        size, digest = _digest(place)
+        path.require_regular()
+        size, digest = _digest(path)
         if size != file.size_bytes:
-            told = f"it has {size:,} bytes, the manifest says {file.size_bytes:,}"
-            yield Problem("damaged", str(place), told)
+            fault = f"it has {size:,} bytes, the manifest says {file.size_bytes:,}"
+            yield Problem("damaged", str(path), fault)
             return
         if file.sha256 and digest != file.sha256:
-            yield Problem("damaged", str(place), "its SHA-256 is not that of the manifest")
+            yield Problem("damaged", str(path), "its SHA-256 is not that of the manifest")
             return
         with (
-            place.filesystem.open_input_file(place.arrow_path) as opened,
+            path.filesystem.open_input_file(path.arrow_path) as opened,
             ParquetFile(opened) as parquet,
         ):
             rows = parquet.metadata.num_rows
             if rows != file.rows:
-                told = f"it has {rows:,} rows, the manifest says {file.rows:,}"
-                yield Problem("damaged", str(place), told)
+                fault = f"it has {rows:,} rows, the manifest says {file.rows:,}"
+                yield Problem("damaged", str(path), fault)
             elif rows and file.name == SCHEMA_FILE:
-                yield Problem("damaged", str(place), f"it has {rows:,} rows and should have none")
+                yield Problem("damaged", str(path), f"it has {rows:,} rows and should have none")
             if not parquet.schema_arrow.equals(arrow_schema(table)):
-                yield Problem("damaged", str(place), f"its columns are not those of {table.name}")
+                yield Problem("damaged", str(path), f"its columns are not those of {table.name}")
     except (pa.ArrowException, OSError, ValueError, DatasetUnreadable) as error:
-        yield Problem("damaged", str(place), " ".join(str(error).split()))
+        yield Problem("damaged", str(path), " ".join(str(error).split()))
 
 
-def _digest(place: Location) -> tuple[int, str]:
+def _digest(location: Location) -> tuple[int, str]:
     """Return the size of a file and the SHA-256 of its contents."""
     digest, size = hashlib.sha256(), 0
-    with place.filesystem.open_input_stream(place.arrow_path) as stream:
+    with location.filesystem.open_input_stream(location.arrow_path) as stream:
         while block := stream.read(BLOCK_BYTES):
             digest.update(block)
             size += len(block)

@@ -42,9 +42,9 @@ def rows_to_table(table: Table, rows: Sequence[Row], spans: Spans) -> "pa.Table"
     import pyarrow as pa
 
     schema = arrow_schema(table)
-    given = given_columns(table)
-    values = dict(zip(given, zip(*rows, strict=True), strict=True)) if rows else {}
-    columns = {name: pa.array(values.get(name, ()), schema.field(name).type) for name in given}
+    names = given_columns(table)
+    values = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
+    columns = {name: pa.array(values.get(name, ()), schema.field(name).type) for name in names}
     if rows:
         columns[SESSION] = session_array(spans)
     else:
@@ -56,8 +56,8 @@ def rows_to_table(table: Table, rows: Sequence[Row], spans: Spans) -> "pa.Table"
 
 def given_columns(table: Table) -> list[str]:
     """Return the columns for which a row has a value, in order."""
-    made = SPLIT if "tp" in table.names else frozenset[str]()
-    return [name for name in table.names if name != SESSION and name not in made]
+    derived = SPLIT if "tp" in table.names else frozenset[str]()
+    return [name for name in table.names if name != SESSION and name not in derived]
 
 
 def clustered(tables: "Iterable[pa.Table]", column: str) -> "list[pa.Table]":
@@ -68,7 +68,7 @@ def clustered(tables: "Iterable[pa.Table]", column: str) -> "list[pa.Table]":
     """
     import pyarrow.compute as pc
 
-    pieces: defaultdict[str, list[pa.Table]] = defaultdict(list)
+    parts: defaultdict[str, list[pa.Table]] = defaultdict(list)
     for table in tables:
         rows, runs = table, pc.run_end_encode(table[column].combine_chunks())
         if len(runs.values) > len(runs.values.unique()):
@@ -76,8 +76,8 @@ def clustered(tables: "Iterable[pa.Table]", column: str) -> "list[pa.Table]":
             runs = pc.run_end_encode(rows[column].combine_chunks())
         ends = runs.run_ends.to_pylist()
         for value, start, end in zip(runs.values.to_pylist(), [0, *ends], ends, strict=False):
-            pieces[value].append(rows.slice(start, end - start))
-    return [piece for value in sorted(pieces) for piece in pieces[value]]
+            parts[value].append(rows.slice(start, end - start))
+    return [part for value in sorted(parts) for part in parts[value]]
 
 
 class WriterThread:

@@ -35,14 +35,14 @@ class Asked(Struct, frozen=True):
 class WorkFolder:
     """The folder in which a search keeps what it has found."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, location: str) -> None:
         """Take a folder here or a URI.
 
         Raises:
             ExplorationError: it is no URI that could be used.
         """
         try:
-            self.location = Location(place)
+            self.location = Location(location)
             if self.location.path is not None:
                 self.location = Location(self.location.path.absolute())
         except LocationError as error:
@@ -52,39 +52,39 @@ class WorkFolder:
         return str(self.location)
 
     @contextlib.contextmanager
-    def opened(self, asked: Asked, *, resume: bool) -> Iterator[None]:
+    def opened(self, search: Asked, *, resume: bool) -> Iterator[None]:
         """Lock the folder for this search; with ``resume`` it may already contain it.
 
         Raises:
             ExplorationError: another search is there, or this one without ``resume``, or another
                 process is using the folder, or it cannot be used.
         """
-        with self.told():
+        with self.system_errors_explained():
             stored = self.read(ASKED, Asked)
             if stored is None and self.location.listed():
                 raise ExplorationError(
                     f"{self} contains something other than a search; choose another"
                 )
             if stored is not None:
-                self._require(stored, asked, resume)
+                self._require(stored, search, resume)
             self.location.create_folder()
             with self._locked():
                 if stored is None:
-                    self.write(ASKED, asked)
+                    self.write(ASKED, search)
                 yield
 
-    def _require(self, stored: Asked, asked: Asked, resume: bool) -> None:
-        if stored.layout != asked.layout:
+    def _require(self, stored: Asked, search: Asked, resume: bool) -> None:
+        if stored.layout != search.layout:
             raise ExplorationError(
                 f"{self} was made by another version of this program (layout {stored.layout}, here "
-                f"{asked.layout}); choose a new folder"
+                f"{search.layout}); choose a new folder"
             )
-        if stored.question != asked.question:
+        if stored.question != search.question:
             raise ExplorationError(
-                f"{self} contains another search: {_difference(stored.question, asked.question)}; "
+                f"{self} contains another search: {_difference(stored.question, search.question)}; "
                 "choose a new folder, or use the options with which it was started"
             )
-        if stored.on_spark != asked.on_spark:
+        if stored.on_spark != search.on_spark:
             where = (
                 "on Spark: continue it with"
                 if stored.on_spark
@@ -117,20 +117,20 @@ class WorkFolder:
         Raises:
             ExplorationError: it is damaged.
         """
-        place = self.location / name
-        if not place.exists():
+        file = self.location / name
+        if not file.exists():
             return None
         try:
-            return decode_json(place.read(), type_)
+            return decode_json(file.read(), type_)
         except DecodingError as error:
-            raise ExplorationError(f"{place} is damaged: {error}") from error
+            raise ExplorationError(f"{file} is damaged: {error}") from error
 
     def write(self, name: str, content: Struct) -> None:
         """Write a file of the folder atomically."""
         (self.location / name).write(msgspec.json.encode(content))
 
     @contextlib.contextmanager
-    def told(self) -> Iterator[None]:
+    def system_errors_explained(self) -> Iterator[None]:
         """Errors of the system become :class:`ExplorationError`."""
         try:
             yield
@@ -141,10 +141,13 @@ class WorkFolder:
 
 def _difference(stored: Question, asked: Question) -> str:
     """The first thing in which two questions differ: ``version 3.9, not 2.1``."""
-    one, other = _flat(msgspec.to_builtins(stored)), _flat(msgspec.to_builtins(asked))
-    for name in {**one, **other}:
-        if one.get(name) != other.get(name):
-            return f"{name} {one.get(name)}, not {other.get(name)}"
+    before, now = (
+        _flat(msgspec.to_builtins(stored)),
+        _flat(msgspec.to_builtins(asked)),
+    )
+    for name in {**before, **now}:
+        if before.get(name) != now.get(name):
+            return f"{name} {before.get(name)}, not {now.get(name)}"
     return "other bounds"
 
 

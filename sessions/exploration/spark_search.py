@@ -87,7 +87,7 @@ class _Stopped(Exception):
 
 def search_on_spark(
     question: Question,
-    place: str,
+    location: str,
     observe: Observer,
     *,
     master: str | None = None,
@@ -103,7 +103,7 @@ def search_on_spark(
     :class:`~sessions.analysis.errors.AnalysisError` if Spark is unavailable. Ctrl-C and SIGTERM end
     it with the results so far; the same call with ``resume`` continues from there.
     """
-    folder = WorkFolder(place)
+    folder = WorkFolder(location)
     with folder.opened(Asked(question, on_spark=True), resume=resume):
         search = SparkSearch(question, folder)
         if search.has_ended(keep_going=keep_going):
@@ -281,8 +281,8 @@ class SparkSearch:
         """Delete the successors of levels once they have been processed."""
         last = self.so_far.levels[-1]
         for level in self.so_far.levels:
-            taken = (level.faults, level.depth) < (last.faults, last.depth) and not level.by_fault
-            if level.generated and (taken or level.faults < last.faults - 1):
+            is_done = (level.faults, level.depth) < (last.faults, last.depth) and not level.by_fault
+            if level.generated and (is_done or level.faults < last.faults - 1):
                 self._reached(level).delete()
 
 
@@ -312,12 +312,12 @@ def _leads_to(level: Level, faults: int) -> bool:
     return level.faults == faults - 1 and level.by_fault > 0
 
 
-def _read(spark: SparkSession, schema: str, *places: Location) -> DataFrame:
-    return spark.read.schema(schema).parquet(*(place.for_spark_to_read for place in places))
+def _read(spark: SparkSession, schema: str, *locations: Location) -> DataFrame:
+    return spark.read.schema(schema).parquet(*(place.for_spark_to_read for place in locations))
 
 
-def _write(rows: DataFrame, place: Location) -> None:
-    rows.write.mode("overwrite").option("compression", "zstd").parquet(place.for_spark)
+def _write(rows: DataFrame, location: Location) -> None:
+    rows.write.mode("overwrite").option("compression", "zstd").parquet(location.for_spark)
 
 
 class _Jobs:

@@ -23,8 +23,8 @@ REACHED: Final = f"{STATE}, by_fault BOOLEAN, generated BIGINT"
 @lru_cache(maxsize=1)
 def portable(question: bytes) -> Portable:
     """The model of a question; a worker's process keeps it, and with it what rules answered."""
-    asked = msgspec.json.decode(question, type=Question)
-    return Portable(asked.of.model(), asked.properties)
+    decoded = msgspec.json.decode(question, type=Question)
+    return Portable(decoded.of.model(), decoded.properties)
 
 
 def expand_batches(

@@ -169,10 +169,10 @@ def preview(rehearsal: Rehearsal, plan: Plan, settings: Sequence[tuple[str, str]
         steps.requirements = Requirements(runner.cluster)
         watch.require(steps.requirements)
     moving = {tp: list(to) for tp, to in plan.items() if list(to) != runner.cluster.assigned(tp)}
-    waiting = _asked(runner, moving)
+    waiting = _refused_moves(runner, moving)
     while runner.now_us < begun_us + LIMIT_US and (unfinished := _unfinished(runner, moving)):
         runner.run_until(runner.now_us + LOOK_US)
-        waiting = _asked(runner, waiting)
+        waiting = _refused_moves(runner, waiting)
     unfinished = _unfinished(runner, moving)
     after = partitions_of(runner.cluster)
     return Change(
@@ -228,7 +228,7 @@ def _check(runner: Runner, plan: Plan) -> None:
                 raise CaseError(f"The plan moves {tp} to broker {broker}, which does not exist.")
 
 
-def _asked(runner: Runner, moving: Mapping[str, list[int]]) -> dict[str, list[int]]:
+def _refused_moves(runner: Runner, moving: Mapping[str, list[int]]) -> dict[str, list[int]]:
     """Ask for moves; return those that are refused while others are in progress (up to 2.3)."""
     refused = {}
     for tp, replicas in moving.items():
@@ -264,11 +264,11 @@ def _image_after(image: ClusterImage, runner: Runner) -> ClusterImage:
     partitions = partitions_of(runner.cluster)
     topics = []
     for topic in image.topics:
-        made = []
+        moved = []
         for partition in topic.partitions:
             tp = f"{topic.name}-{partition.partition}"
             now = partitions[tp]
-            made.append(
+            moved.append(
                 replace(
                     partition,
                     replicas=tuple(runner.cluster.assigned(tp) or partition.replicas),
@@ -281,5 +281,5 @@ def _image_after(image: ClusterImage, runner: Runner) -> ClusterImage:
                     removing=(),
                 )
             )
-        topics.append(replace(topic, partitions=tuple(made)))
+        topics.append(replace(topic, partitions=tuple(moved)))
     return replace(image, topics=tuple(topics))

@@ -23,9 +23,9 @@ RISKS: Final = (
 
 
 def page(
-    report: Report, title: str, verdict: str, made: str, differences: Sequence[str] = ()
+    report: Report, title: str, verdict: str, made_on: str, differences: Sequence[str] = ()
 ) -> str:
-    """Return the whole page; ``made`` says when the report was made.
+    """Return the whole page; ``made_on`` says when the report was made.
 
     ``differences`` are lines that say what a change makes worse and better.
     """
@@ -36,7 +36,7 @@ def page(
         element(
             "p",
             f"Kafka {report.release} in {'KRaft' if report.mode == 'kraft' else 'ZooKeeper'} mode;"
-            f" {plural(len(report.cases), 'case')}; {made}.",
+            f" {plural(len(report.cases), 'case')}; {made_on}.",
             class_="note",
         ),
         *_facts(report),
@@ -55,12 +55,12 @@ def _facts(report: Report) -> Iterable[Element]:
     if report.assumed:
         yield element("h2", "Assumed")
         yield element("ul", *(element("li", line) for line in report.assumed))
-    for tps, what in (
+    for tps, title in (
         (report.broken.offline, "Already offline"),
         (report.broken.under_min_isr, "Already under min.insync.replicas"),
     ):
         if tps:
-            yield element("h2", what)
+            yield element("h2", title)
             yield element("p", *_named(tps))
     if report.unsafe_topics:
         yield element("h2", "Unsafe topics")
@@ -76,11 +76,11 @@ def _facts(report: Report) -> Iterable[Element]:
             ],
         )
         if report.roll.unwritable:
-            least, unwritable = report.roll.least_isr, report.roll.unwritable
+            least_isr, unwritable = report.roll.least_isr, report.roll.unwritable
             yield _table(
                 (f"Unwritable ({len(unwritable):,})", "Least ISR", "Seconds"),
                 [
-                    (tp, least.get(tp, ""), round(unwritable[tp], 1))
+                    (tp, least_isr.get(tp, ""), round(unwritable[tp], 1))
                     for tp in in_order(unwritable)[:ROWS_SHOWN]
                 ],
             )
@@ -155,27 +155,27 @@ def _overview(cases: Sequence[CaseReport]) -> Element:
 
 
 def _case(case: CaseReport) -> Element:
-    made = element("section", element("h2", f"Losing {case.case.name}"))
+    content = element("section", element("h2", f"Losing {case.case.name}"))
     for kind, meaning in RISKS:
         tps: list[str] = getattr(case.risks, kind)
         if tps:
-            made.append(element("p", element("b", f"{meaning} ({len(tps):,}): "), *_named(tps)))
+            content.append(element("p", element("b", f"{meaning} ({len(tps):,}): "), *_named(tps)))
     if case.races:
         text = "Chance, because it depends on which broker the cluster misses first: "
-        made.append(element("p", element("b", text), *_named(list(case.races))))
+        content.append(element("p", element("b", text), *_named(list(case.races))))
     leaders = ", ".join(f"broker {broker}: {count:,}" for broker, count in case.leaders.items())
-    made.append(element("p", "Leaders afterwards: ", leaders or "none", "."))
+    content.append(element("p", "Leaders afterwards: ", leaders or "none", "."))
     if case.leading_bytes:
         sizes = (f"broker {broker}: {size:,}" for broker, size in case.leading_bytes.items())
-        made.append(element("p", "Bytes that they lead: ", ", ".join(sizes), "."))
-    made.append(element("p", element("code", case.script)))
-    return made
+        content.append(element("p", "Bytes that they lead: ", ", ".join(sizes), "."))
+    content.append(element("p", element("code", case.script)))
+    return content
 
 
 def _named(tps: Sequence[str]) -> Iterator[Element | str]:
     """The names of partitions, each on one line; of very many only the first."""
-    for place, tp in enumerate(tps[:ROWS_SHOWN], 1):
-        yield element("span", tp if place == len(tps) else f"{tp},")
+    for count, tp in enumerate(tps[:ROWS_SHOWN], 1):
+        yield element("span", tp if count == len(tps) else f"{tp},")
         yield " "
     if (more := len(tps) - ROWS_SHOWN) > 0:
         yield f"and {more:,} more"

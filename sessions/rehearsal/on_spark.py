@@ -110,9 +110,9 @@ def run_batches(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[p
 @lru_cache(maxsize=1)
 def _started(task: bytes) -> tuple[Rehearsal, tuple[Trial, ...]]:
     """The cluster that a worker's process keeps for the trials of a rehearsal."""
-    given = msgspec.msgpack.decode(zstandard.decompress(task), type=Task)
-    assert given.spec.image is not None
-    return Rehearsal(given.spec, given.spec.image), given.trials
+    spark_task = msgspec.msgpack.decode(zstandard.decompress(task), type=Task)
+    assert spark_task.spec.image is not None
+    return Rehearsal(spark_task.spec, spark_task.spec.image), spark_task.trials
 
 
 def _decoded(encoded: bytes) -> Order:

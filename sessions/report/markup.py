@@ -15,9 +15,9 @@ Attribute = str | float | None
 def element(tag: str, *content: Content, **attributes: Attribute) -> Element:
     """An element; ``class_`` is ``class``, and ``_`` in other names is ``-``."""
     named = {_name(name): _text(value) for name, value in attributes.items() if value is not None}
-    made = Element(tag, named)
-    extend(made, content)
-    return made
+    created = Element(tag, named)
+    extend(created, content)
+    return created
 
 
 def extend(parent: Element, content: Iterable[Content]) -> None:

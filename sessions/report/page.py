@@ -59,9 +59,9 @@ class Analysed(Struct, frozen=True):
 
 def write_report(results: "Location | Path", analysed: Analysed) -> Location:
     """Write the report of the results in a folder into it; returns the file."""
-    place = Location(results) / NAME
-    place.write(report_page(results, analysed).encode())
-    return place
+    file = Location(results) / NAME
+    file.write(report_page(results, analysed).encode())
+    return file
 
 
 def report_page(results: "Location | Path", analysed: Analysed) -> str:

@@ -38,8 +38,8 @@ class Steps(Struct, frozen=True):
 
     def first(self, name: str) -> int | None:
         """The first step with a value above 0; None if there is none."""
-        places = (at for at, value in enumerate(self.values[name]) if value)
-        return next(places, None)
+        indexes = (at for at, value in enumerate(self.values[name]) if value)
+        return next(indexes, None)
 
 
 def steps(rows: Rows, count: int, names: Sequence[str], columns_max: int = COLUMNS_MAX) -> Steps:
@@ -55,14 +55,14 @@ def steps(rows: Rows, count: int, names: Sequence[str], columns_max: int = COLUM
 
 
 def _each(rows: Sequence[tuple[int, ...]], names: Sequence[str]) -> Steps:
-    made = _Making(names)
+    making = _Making(names)
     end = 0
     for begin, stop, event, *values in rows:
         if begin > end:
-            made.add(end, None, None)
-        made.add(begin, values, event)
+            making.add(end, None, None)
+        making.add(begin, values, event)
         end = stop
-    return made.steps(end)
+    return making.steps(end)
 
 
 class _Column:
@@ -98,10 +98,10 @@ def _merged(
         last = min(max(first, (row[1] * columns_max - 1) // end), columns_max - 1)
         for at in range(first, last + 1):
             columns[at].add(row)
-    made = _Making(names)
+    making = _Making(names)
     for at, column in enumerate(columns):
-        made.add(at * end // columns_max, column.highest, column.event)
-    return made.steps(end, count)
+        making.add(at * end // columns_max, column.highest, column.event)
+    return making.steps(end, count)
 
 
 class _Making:

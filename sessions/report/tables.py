@@ -64,15 +64,15 @@ def table(shown: Shown, rows: Sequence[Row], in_all: int | None = None) -> Eleme
     body = element("tbody")
     for row in rows:
         body.append(_row(shown, row, chosen))
-    made = element("table", element("thead", head), body, data_table=shown.table.name)
-    return framed(shown.title, made, _how_many(shown, len(rows), in_all), _meanings(shown, chosen))
+    drawn = element("table", element("thead", head), body, data_table=shown.table.name)
+    return framed(shown.title, drawn, _how_many(shown, len(rows), in_all), _meanings(shown, chosen))
 
 
-def framed(title: str, made: Element, *below: Content) -> Element:
+def framed(title: str, drawn: Element, *below: Content) -> Element:
     """A table with its title; a table wider than the page scrolls."""
-    made.insert(0, element("caption", title, class_="hidden"))
+    drawn.insert(0, element("caption", title, class_="hidden"))
     scrolled = element(
-        "div", made, class_="scrolled", tabindex=0, role="region", aria_label=f"table: {title}"
+        "div", drawn, class_="scrolled", tabindex=0, role="region", aria_label=f"table: {title}"
     )
     return element("div", element("h3", title), scrolled, *below, class_="table")
 
@@ -90,7 +90,7 @@ def _heading(header: str, column: Column, event: Column | None) -> Element:
 
 def _row(shown: Shown, row: Row, chosen: Sequence[tuple[Column, Column | None]]) -> Element:
     points = (shown.begins, shown.ends)
-    made = element(
+    line = element(
         "tr",
         *(_cell(column, event, row, points) for column, event in chosen),
         data_session=row.get(SESSION),
@@ -98,11 +98,11 @@ def _row(shown: Shown, row: Row, chosen: Sequence[tuple[Column, Column | None]])
     )
     begin = None if shown.begins is None else row[shown.begins]
     if begin is not None:
-        made.set("data-from", str(begin))
+        line.set("data-from", str(begin))
         end = begin if shown.ends is None else row[shown.ends]
         if end is not None:
-            made.set("data-to", str(end))
-    return made
+            line.set("data-to", str(end))
+    return line
 
 
 def _cell(column: Column, event: Column | None, row: Row, points: Sequence[str | None]) -> Element:

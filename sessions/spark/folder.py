@@ -64,13 +64,13 @@ def divided(paths: Iterable[Path]) -> list[list[str]]:
     sizes = {path: OPEN_BYTES + _size(path) for path in paths}
     room = min(max(sum(sizes.values()) // TASKS, TASK_BYTES_MIN), TASK_BYTES_MAX)
     tasks: list[list[str]] = [[]]
-    taken = 0
+    size_so_far = 0
     for path, size in sizes.items():
-        if tasks[-1] and taken + size > room:
+        if tasks[-1] and size_so_far + size > room:
             tasks.append([])
-            taken = 0
+            size_so_far = 0
         tasks[-1].append(str(path))
-        taken += size
+        size_so_far += size
     return tasks
 
 

@@ -41,7 +41,7 @@ class Condition(Struct, frozen=True):
             case "EqualTo" | "EqualNullSafe":
                 return bool(low <= value <= high)
             case "In":
-                return any(low <= one <= high for one in value if one is not None)
+                return any(low <= listed <= high for listed in value if listed is not None)
             case "GreaterThan":
                 return bool(high > value)
             case "GreaterThanOrEqual":
@@ -61,11 +61,13 @@ class Conditions(Struct, frozen=True):
     def may_hold(self, column: str, low: Any, high: Any = None) -> bool:  # noqa: ANN401 - as above
         """Return False only if no row has a value from ``low`` to ``high`` (None: ``low``)."""
         highest = low if high is None else high
-        return all(one.may_hold(low, highest) for one in self.all if one.column == column)
+        return all(
+            condition.may_hold(low, highest) for condition in self.all if condition.column == column
+        )
 
     def name(self, column: str) -> bool:
         """Return whether one of them is about a column."""
-        return any(one.column == column for one in self.all)
+        return any(condition.column == column for condition in self.all)
 
 
 def conditions(filters: Iterable[Any]) -> Conditions:

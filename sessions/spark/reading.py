@@ -60,8 +60,8 @@ class Reading(Struct, frozen=True):
         for file in files:
             for _ in self._session(Path(file), give):
                 if sum(rows.num_rows for rows in ready) >= BATCH_ROWS:
-                    yield from _taken(ready)
-        yield from _taken(ready)
+                    yield from _take(ready)
+        yield from _take(ready)
 
     def _names(self) -> Collection[str]:
         """Return the table with those that are made together with it."""
@@ -81,7 +81,7 @@ class Reading(Struct, frozen=True):
                 if session.damage:
                     self._on_damage(SessionError(session.damage))
                 rows = SessionRows(session_id(path), names)
-                kinds = rows.columns if (asked := self._kinds()) is None else asked
+                kinds = rows.columns if (kinds_needed := self._kinds()) is None else kinds_needed
                 last_seq = session.last_seq
                 for chunk in session.chunks:
                     if chunk.first_seq > last_seq:
@@ -120,7 +120,7 @@ class Reading(Struct, frozen=True):
         warnings.warn(str(error), RuntimeWarning, stacklevel=2)
 
 
-def _taken(tables: "list[pa.Table]") -> "Iterator[pa.RecordBatch]":
+def _take(tables: "list[pa.Table]") -> "Iterator[pa.RecordBatch]":
     """Remove all tables and return their rows as few batches."""
     import pyarrow as pa
 

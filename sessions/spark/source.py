@@ -54,8 +54,8 @@ class SessionSource(DataSource):
         Raises:
             SourceError: an option has no valid value.
         """
-        asked = _reading(self.options)
-        return spark_schema(_selected(asked.table, asked.columns))
+        reading = _reading(self.options)
+        return spark_schema(_selected(reading.table, reading.columns))
 
     def reader(self, schema: StructType) -> "SessionReader":
         pushes = _one_of("pushFilters", self.options.get("pushFilters", "false").lower(), PUSHES)
@@ -74,9 +74,9 @@ class SessionReader(DataSourceReader):
         self._reading = _for_schema(_reading(options), schema)
 
     def partitions(self) -> list[InputPartition]:
-        asked = self._reading.conditions
+        conditions = self._reading.conditions
         files = session_files(self._paths).items()
-        return _tasks(path for id_, path in files if asked.may_hold(SESSION_COLUMN, id_))
+        return _tasks(path for id_, path in files if conditions.may_hold(SESSION_COLUMN, id_))
 
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
         return self._reading.batches(partition.value, _arrow(self._schema))
@@ -166,21 +166,21 @@ def _reading(options: Mapping[str, str]) -> Reading:
     table = _one_of("table", options.get("table", EVENTS.name), {name: name for name in BY_NAME})
     mode: Mode = _one_of("mode", options.get("mode", MODES[0]).upper(), {m: m for m in MODES})
     declared = BY_NAME[table]
-    asked = [name.strip() for name in options.get("columns", "").split(",") if name.strip()]
-    for name in asked:
+    names = [name.strip() for name in options.get("columns", "").split(",") if name.strip()]
+    for name in names:
         _one_of(f"column of {table}", name, dict.fromkeys(declared.names))
-    return Reading(declared, tuple(dict.fromkeys(asked)) or declared.names, mode)
+    return Reading(declared, tuple(dict.fromkeys(names)) or declared.names, mode)
 
 
-def _one_of(what: str, name: str, values: "Mapping[str, Any]") -> Any:  # noqa: ANN401 - as given
+def _one_of(noun: str, name: str, values: "Mapping[str, Any]") -> Any:  # noqa: ANN401 - as given
     if name not in values:
-        raise SourceError(_unknown(what, name, list(values)))
+        raise SourceError(_unknown(noun, name, list(values)))
     return values[name]
 
 
-def _unknown(what: str, name: str, names: list[str]) -> str:
+def _unknown(noun: str, name: str, names: list[str]) -> str:
     close = get_close_matches(name, names, 1, 0.0)
-    return f"there is no {what} {name!r}; the nearest is {close[0]!r}"
+    return f"there is no {noun} {name!r}; the nearest is {close[0]!r}"
 
 
 def _for_schema(reading: Reading, schema: StructType) -> Reading:

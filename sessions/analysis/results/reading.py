@@ -41,14 +41,16 @@ class Results:
         """Return the first rows in an order; memory is bounded by the number requested."""
         import pyarrow as pa
 
-        kept: pa.Table | None = None
+        first: pa.Table | None = None
         for batch in self._scan(table, where).to_batches():
             rows = pa.Table.from_batches([batch])
             merged = (
-                rows if kept is None else pa.concat_tables([kept, rows], promote_options="default")
+                rows
+                if first is None
+                else pa.concat_tables([first, rows], promote_options="default")
             )
-            kept = merged.sort_by(list(order)).slice(0, rows_max).combine_chunks()
-        return [] if kept is None else kept.to_pylist()
+            first = merged.sort_by(list(order)).slice(0, rows_max).combine_chunks()
+        return [] if first is None else first.to_pylist()
 
     def rows(
         self, table: Table, where: "pc.Expression", names: Sequence[str]
@@ -69,33 +71,35 @@ class Results:
         """
         import pyarrow as pa
 
-        kept: pa.Table | None = None
+        total: pa.Table | None = None
         for batch in self._scan(table, None, [*keys, value, *examples]).to_batches():
             rows = pa.Table.from_batches([batch])
             merged = (
-                rows if kept is None else pa.concat_tables([kept, rows], promote_options="default")
+                rows
+                if total is None
+                else pa.concat_tables([total, rows], promote_options="default")
             )
             if examples:
                 merged = merged.sort_by([(name, UP) for name in examples])
             grouped = merged.group_by(list(keys), use_threads=not examples).aggregate(
                 [(value, "sum"), *((name, "first") for name in examples)]
             )
-            kept = grouped.rename_columns([*keys, value, *examples]).combine_chunks()
-        if kept is None:
+            total = grouped.rename_columns([*keys, value, *examples]).combine_chunks()
+        if total is None:
             return []
-        return list(kept.sort_by([(key, UP) for key in keys]).to_pylist())
+        return list(total.sort_by([(key, UP) for key in keys]).to_pylist())
 
     def _scan(
         self, table: Table, where: "pc.Expression | None", names: Sequence[str] | None = None
     ) -> Any:  # noqa: ANN401 - pyarrow has no types
         import pyarrow.dataset as pad
 
-        place = self.folder / table.name
+        location = self.folder / table.name
         files = pad.dataset(
-            place.arrow_path,
+            location.arrow_path,
             schema=arrow_schema(table),
             format="parquet",
-            filesystem=place.filesystem,
+            filesystem=location.filesystem,
         )
         return files.scanner(columns=list(names or table.names), filter=where)
 

@@ -212,10 +212,10 @@ ORDER BY name, version
 )
 
 
-def _twice(name: str, unit: str, what: str) -> tuple[Column, ...]:
+def _twice(name: str, unit: str, subject: str) -> tuple[Column, ...]:
     return (
-        count(f"{name}_rebuilt", unit, f"{what}, counted in the logs rebuilt from the events"),
-        count(f"{name}_recorded", unit, f"{what}, as counted by the cluster itself"),
+        count(f"{name}_rebuilt", unit, f"{subject}, counted in the logs rebuilt from the events"),
+        count(f"{name}_recorded", unit, f"{subject}, as counted by the cluster itself"),
     )
 
 

@@ -68,8 +68,8 @@ class Shape(Struct, frozen=True):
 @cache
 def shape_of(type_: type[Event]) -> Shape:
     """Return the shape of a type of event, derived from its fields."""
-    place = next((name for name in PLACES if name in type_.__struct_fields__), None)
-    names = [name for name in type_.__struct_fields__ if name not in {*OWN_COLUMNS, place}]
+    place_field = next((name for name in PLACES if name in type_.__struct_fields__), None)
+    names = [name for name in type_.__struct_fields__ if name not in {*OWN_COLUMNS, place_field}]
     typed = {
         meaning.column or name: name
         for name in names
@@ -78,7 +78,7 @@ def shape_of(type_: type[Event]) -> Shape:
     payload_fields = tuple(name for name in names if name not in typed.values())
     return Shape(
         name=type_.__name__,
-        place=place,
+        place=place_field,
         typed=typed,
         payload_fields=payload_fields,
         payload=msgspec.defstruct(
@@ -112,11 +112,11 @@ class Held:
     def add_block(self, session: str, block: Unpacked, columns: Columns) -> None:
         """Add the events of this type in a block."""
         self._to_columns()
-        first, places = block.first_seq, columns.places
-        self.spans.append((session, len(places)))
-        self.count += len(places)
-        seqs = [place + first for place in places]
-        times = map(block.times.__getitem__, places)
+        first, indexes = block.first_seq, columns.places
+        self.spans.append((session, len(indexes)))
+        self.count += len(indexes)
+        seqs = [index + first for index in indexes]
+        times = map(block.times.__getitem__, indexes)
         self._extend([seqs, times, columns.causes, *columns.fields])
 
     def values(self) -> dict[str, list[Any]]:
@@ -130,8 +130,8 @@ class Held:
             self.members = []
 
     def _extend(self, columns: Iterable[Iterable[Any]]) -> None:
-        for mine, more in zip(self.columns, columns, strict=True):
-            mine.extend(more)
+        for column, values in zip(self.columns, columns, strict=True):
+            column.extend(values)
 
 
 class EventRows:
@@ -149,60 +149,60 @@ class EventRows:
     def add(self, session: str, events: Sequence[Event]) -> None:
         self.count += len(events)
         for kind, members in group(events).items():
-            held = self._of(kind)
-            held.add(session, members)
-            self._convert_if_many(held)
+            rows = self._rows_of(kind)
+            rows.add(session, members)
+            self._convert_if_many(rows)
 
     def add_block(self, session: str, block: Unpacked) -> None:
         """Add the events of a block that are in its columns."""
         for columns in block.columns:
             self.count += len(columns.places)
-            held = self._of(columns.kind)
-            held.add_block(session, block, columns)
-            self._convert_if_many(held)
+            rows = self._rows_of(columns.kind)
+            rows.add_block(session, block, columns)
+            self._convert_if_many(rows)
 
     def take(self) -> "pa.Table":
         """Remove and return all rows so far, by type."""
         import pyarrow as pa
 
-        for held in list(self._held.values()):
-            self._convert(held)
+        for rows in list(self._held.values()):
+            self._convert(rows)
         tables = [table for kind in sorted(self._tables, key=_name) for table in self._tables[kind]]
         self.count = 0
         self._tables.clear()
         return pa.concat_tables(tables)
 
-    def _of(self, kind: type[Event]) -> Held:
-        held = self._held.get(kind)
-        if held is None:
-            held = self._held[kind] = Held(kind)
-        return held
+    def _rows_of(self, kind: type[Event]) -> Held:
+        rows = self._held.get(kind)
+        if rows is None:
+            rows = self._held[kind] = Held(kind)
+        return rows
 
-    def _convert_if_many(self, held: Held) -> None:
-        if held.count >= TYPE_ROWS:
-            self._convert(held)
+    def _convert_if_many(self, rows: Held) -> None:
+        if rows.count >= TYPE_ROWS:
+            self._convert(rows)
 
-    def _convert(self, held: Held) -> None:
-        del self._held[held.kind]
-        self._tables[held.kind].append(_table(held))
+    def _convert(self, rows: Held) -> None:
+        del self._held[rows.kind]
+        self._tables[rows.kind].append(_table(rows))
 
 
 def _name(kind: type[Event]) -> str:
     return kind.__name__
 
 
-def _table(held: Held) -> "pa.Table":
+def _table(of_kind: Held) -> "pa.Table":
     import pyarrow as pa
 
-    schema, shape, rows = arrow_schema(EVENTS), shape_of(held.kind), held.count
-    fields = held.values()
+    schema, shape, rows = arrow_schema(EVENTS), shape_of(of_kind.kind), of_kind.count
+    fields = of_kind.values()
     own = ("seq", "time_us", "cause", *(("topic",) if "topic" in fields else ()))
     values: dict[str, Iterable[Any]] = {name: fields[name] for name in own}
     values |= {column: fields[name] for column, name in shape.typed.items()}
     if shape.place is not None:
         values["broker"] = fields[shape.place]
     columns = {name: _array(column, schema.field(name).type) for name, column in values.items()}
-    if held.kind is MessageSent:
+    if of_kind.kind is MessageSent:
         columns[PARTITION_DATA.name], odd = partition_data(fields["name"], fields[DETAIL])
         if odd:
             details = ({DETAIL: odd[row]} if row in odd else None for row in range(rows))
@@ -210,7 +210,7 @@ def _table(held: Held) -> "pa.Table":
             columns["payload"] = pa.array(texts, pa.string())
     elif shape.payload_fields:
         columns["payload"] = pa.array(_payloads(shape, fields), pa.string())
-    columns["session"] = session_array(held.spans)
+    columns["session"] = session_array(of_kind.spans)
     columns["type"] = pa.repeat(pa.scalar(shape.name), rows)
     if "tp" in fields:
         columns |= split_partitions(pa.array(fields["tp"], pa.string()))

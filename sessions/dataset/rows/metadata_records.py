@@ -71,14 +71,14 @@ FIELDS: Final[tuple[tuple[str, tuple[str, ...], Callable[[object], bool]], ...]]
 def metadata_record(event: MetadataRecordCommitted) -> Row:
     """Return the row of a record; what has no column, or does not fit into it, stays JSON."""
     try:
-        said = decode_object(event.data)
+        fields = decode_object(event.data)
     except DecodingError:
-        said, others = {}, event.data
+        fields, others = {}, event.data
     else:
         others = ""
-    values = [_taken(said, keys, fits) for _, keys, fits in FIELDS]
-    if said:
-        others = msgspec.json.encode(said).decode()
+    values = [_take(fields, keys, fits) for _, keys, fits in FIELDS]
+    if fields:
+        others = msgspec.json.encode(fields).decode()
     return (
         *(event.seq, event.time_us, event.cause, event.offset, event.epoch, event.batch),
         *(event.kind, event.version),
@@ -87,10 +87,10 @@ def metadata_record(event: MetadataRecordCommitted) -> Row:
     )
 
 
-def _taken(said: dict[str, Any], keys: tuple[str, ...], fits: Callable[[object], bool]) -> object:
+def _take(fields: dict[str, Any], keys: tuple[str, ...], fits: Callable[[object], bool]) -> object:
     for key in keys:
-        if key in said and fits(said[key]):
-            return said.pop(key)
+        if key in fields and fits(fields[key]):
+            return fields.pop(key)
     return None
 
 

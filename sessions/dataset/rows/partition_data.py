@@ -53,8 +53,8 @@ def partition_data(
             for row, (message, detail) in enumerate(zip(messages, details, strict=True))
             if not _fits(message, detail)
         }
-        kept = [None if row in misfits else detail for row, detail in enumerate(details)]
-        return _column(messages, kept), misfits
+        fitting = [None if row in misfits else detail for row, detail in enumerate(details)]
+        return _column(messages, fitting), misfits
 
 
 def detail_of(message: str, items: "Sequence[Any]") -> list[list[Any]]:
@@ -77,13 +77,13 @@ def _column(messages: Sequence[str], details: "Sequence[Detail | None]") -> "pa.
     import pyarrow as pa
 
     type_ = arrow_schema(EVENTS).field(PARTITION_DATA.name).type
-    items, places = _by_names(messages, details)
+    items, positions = _by_names(messages, details)
     ends = pa.array(
         chain((0,), accumulate(0 if detail is None else len(detail) for detail in details)),
         pa.int32(),
     )
     missing = pa.array([detail is None for detail in details], pa.bool_())
-    structs = _structs(items, places, type_.value_type)
+    structs = _structs(items, positions, type_.value_type)
     return pa.ListArray.from_arrays(ends, structs, type=type_, mask=missing)
 
 
@@ -96,8 +96,8 @@ def _by_names(
 ) -> tuple[Items, list[int]]:
     """Return all items by their names, and the places at which they were, in the same order."""
     items: Items = {}
-    places: dict[tuple[str, ...], list[int]] = {}
-    place = 0
+    positions: dict[tuple[str, ...], list[int]] = {}
+    position = 0
     for message, detail in zip(messages, details, strict=True):
         if not detail:
             continue
@@ -108,15 +108,15 @@ def _by_names(
             used = names if len(item) == len(names) else names[: len(item)]
             if used in items:
                 items[used].append(item)
-                places[used].append(place)
+                positions[used].append(position)
             else:
-                items[used], places[used] = [item], [place]
-            place += 1
+                items[used], positions[used] = [item], [position]
+            position += 1
             names = others
-    return items, [place for used in items for place in places[used]]
+    return items, [position for used in items for position in positions[used]]
 
 
-def _structs(items: Items, places: list[int], type_: "pa.DataType") -> "pa.StructArray":
+def _structs(items: Items, positions: list[int], type_: "pa.DataType") -> "pa.StructArray":
     """Return the items as structs, each at its place."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -125,7 +125,7 @@ def _structs(items: Items, places: list[int], type_: "pa.DataType") -> "pa.Struc
         names: dict(zip(names, zip(*members, strict=True), strict=True))
         for names, members in items.items()
     }
-    order = pc.sort_indices(pa.array(places, pa.int32())) if len(items) > 1 else None
+    order = pc.sort_indices(pa.array(positions, pa.int32())) if len(items) > 1 else None
     children = []
     for field in type_:
         if any(field.name in names for names in items):
@@ -137,7 +137,7 @@ def _structs(items: Items, places: list[int], type_: "pa.DataType") -> "pa.Struc
             ]
             child = parts[0] if order is None else pa.concat_arrays(parts).take(order)
         else:
-            child = pa.nulls(len(places), field.type)
+            child = pa.nulls(len(positions), field.type)
         children.append(child)
     return pa.StructArray.from_arrays(children, fields=list(type_))
 

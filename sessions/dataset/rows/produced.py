@@ -71,15 +71,15 @@ class Batch:
             self.commits.append(((self.first, self.end), event))
             self.uncommitted = []
             return
-        left: list[Ids] = []
+        remaining: list[Ids] = []
         for low, high in self.uncommitted:
             start, stop = max(low, first), min(high, end)
             if start >= stop:
-                left.append((low, high))
+                remaining.append((low, high))
                 continue
             self.commits.append(((start, stop), event))
-            left.extend(ids for ids in ((low, start), (stop, high)) if ids[0] < ids[1])
-        self.uncommitted = left
+            remaining.extend(ids for ids in ((low, start), (stop, high)) if ids[0] < ids[1])
+        self.uncommitted = remaining
 
     def rows(self) -> Iterator[Row]:
         """Return a run for each range of records that were committed together."""

@@ -32,11 +32,11 @@ def runs_to_table(table: Table, runs: Sequence[Row], spans: Spans) -> "pa.Table"
     schema = arrow_schema(table)
     if not runs:
         return schema.empty_table()
-    given = given_columns(table)
+    names = given_columns(table)
     *values, counts = zip(*runs, strict=True)
     parent, index = _positions(counts)
     columns: dict[str, Any] = {SESSION: session_array(spans).take(parent)}
-    for name, column in zip(given, values, strict=True):
+    for name, column in zip(names, values, strict=True):
         type_ = schema.field(name).type
         if name in LISTED:
             columns[name] = pa.array(_flat(column, counts), type_)
@@ -54,11 +54,11 @@ def portions(
     runs: Sequence[Row], spans: Spans, records_max: int = ROW_GROUP_ROWS
 ) -> Iterator[tuple[list[Row], Spans]]:
     """Split runs into portions of about ``records_max`` records, to bound memory."""
-    whose = chain.from_iterable(repeat(session, count) for session, count in spans)
+    owners = chain.from_iterable(repeat(session, count) for session, count in spans)
     portion: list[Row] = []
     sessions: list[str] = []
     records = 0
-    for run, session in zip(runs, whose, strict=True):
+    for run, session in zip(runs, owners, strict=True):
         portion.append(run)
         sessions.append(session)
         records += run[-1]

@@ -37,21 +37,21 @@ SEEN: Final = Shown(
 )
 
 
-def anomalies(of: Material) -> Element:
+def anomalies(material: Material) -> Element:
     """What clients saw and should not have, by Jepsen's names."""
     import pyarrow.compute as pc
 
     happened = pc.field("times") > 0
     order = (("times", DOWN), ("name", UP), ("version", UP), ("mode", UP))
-    counts = of.results.top(ANOMALY_COUNTS, order, ROWS_MAX, happened)
+    counts = material.results.top(ANOMALY_COUNTS, order, ROWS_MAX, happened)
     earliest = (("name", UP), ("session", UP), ("seq", UP))
-    seen = of.results.top(ANOMALIES, earliest, ROWS_MAX)
+    rows = material.results.top(ANOMALIES, earliest, ROWS_MAX)
     return section(
         "anomalies",
         "Anomalies",
         "What clients saw and should not have, by Jepsen's names.",
-        table(COUNTS, counts, of.results.count(ANOMALY_COUNTS, happened)),
-        table(SEEN, seen, of.results.count(ANOMALIES)),
+        table(COUNTS, counts, material.results.count(ANOMALY_COUNTS, happened)),
+        table(SEEN, rows, material.results.count(ANOMALIES)),
     )
 
 

@@ -42,31 +42,33 @@ SHOWN: Final = Shown(
 GRAVEST_FIRST: Final = ("offline", "leaderless", "under_min_isr", "under_replicated")
 
 
-def availability(of: Material) -> Element:
+def availability(material: Material) -> Element:
     """How many partitions had what wrong with them, in the worst sessions; the worst partitions."""
-    rows = of.results.top(AVAILABILITY, ORDER, ROWS_MAX)
-    figures = [_figure(of, session) for (session,) in distinct(rows, "session")]
+    rows = material.results.top(AVAILABILITY, ORDER, ROWS_MAX)
+    figures = [_figure(material, session) for (session,) in distinct(rows, "session")]
     return section(
         "availability",
         "Availability",
         "How many partitions had something wrong with them, over virtual time, in the sessions "
         "with the worst of them; below, the partitions themselves.",
         *figures,
-        table(SHOWN, rows, of.results.count(AVAILABILITY)),
+        table(SHOWN, rows, material.results.count(AVAILABILITY)),
     )
 
 
-def _figure(of: Material, session: str) -> Element | None:
+def _figure(material: Material, session: str) -> Element | None:
     import pyarrow.compute as pc
 
     where = pc.field("session") == session
-    count = of.results.count(AVAILABILITY_TIMELINE, where)
+    count = material.results.count(AVAILABILITY_TIMELINE, where)
     if not count:
         return None
     names = (*GRAVEST_FIRST, "partitions")
     columns = ("from_us", "to_us", "from_seq", *names)
-    timeline = steps(lambda: of.results.rows(AVAILABILITY_TIMELINE, where, columns), count, names)
-    most = int(timeline.highest("partitions") or 0)
+    timeline = steps(
+        lambda: material.results.rows(AVAILABILITY_TIMELINE, where, columns), count, names
+    )
+    maximum = int(timeline.highest("partitions") or 0)
     drawn = Chart(
         "time",
         timeline.begins,
@@ -79,7 +81,7 @@ def _figure(of: Material, session: str) -> Element | None:
         [session],
         timeline.events,
     )
-    title = f"{session}: partitions with something wrong, of {most:,}"
+    title = f"{session}: partitions with something wrong, of {maximum:,}"
     return chart(drawn, title, _summary(timeline), session)
 
 

@@ -51,13 +51,13 @@ def campaign(report: CampaignReport, origins: Origins) -> Element:
     )
 
 
-def _row(of: VariantReport) -> Element:
-    row = element("tr", *(element("td", value) for value in of.values.values()))
+def _row(variant: VariantReport) -> Element:
+    row = element("tr", *(element("td", value) for value in variant.values.values()))
     numbers = [
-        of.runs,
-        *(of.outcomes[outcome] for outcome in ("failed", "raised", "hung")),
-        *(loss.runs for loss in (of.lost, of.duplicated, of.diverged)),
-        of.lost.records,
+        variant.runs,
+        *(variant.outcomes[outcome] for outcome in ("failed", "raised", "hung")),
+        *(loss.runs for loss in (variant.lost, variant.duplicated, variant.diverged)),
+        variant.lost.records,
     ]
     row.extend(
         element("td", number_text(number), class_="number", data_value=number) for number in numbers
@@ -69,7 +69,7 @@ def _row(of: VariantReport) -> Element:
             class_="number",
             data_value=None if time_us is None else str(time_us),
         )
-        for time_us in (of.unavailable_mean_us, of.unavailable_max_us)
+        for time_us in (variant.unavailable_mean_us, variant.unavailable_max_us)
     )
     return row
 

@@ -31,9 +31,9 @@ SHOWN: Final = Shown(
 LEGEND: Final = [("shrinks", "shrinks: a replica left out"), ("expands", "expands: one taken in")]
 
 
-def churn(of: Material) -> Element:
+def churn(material: Material) -> Element:
     """The partitions whose ISR changed most."""
-    rows = of.results.top(ISR_CHURN, ORDER, ROWS_MAX)
+    rows = material.results.top(ISR_CHURN, ORDER, ROWS_MAX)
     drawn = [_bar(row) for row in rows if row["shrinks"] + row["expands"]][:BARS_MAX]
     plot = bars(drawn, "shrinks and expands", number_text) if drawn else None
     return section(
@@ -41,7 +41,7 @@ def churn(of: Material) -> Element:
         "ISR churn",
         "Changes of the in-sync replicas in the state znode, in the partitions with the most.",
         figure("Changes of the ISR", plot, LEGEND) if plot is not None else None,
-        table(SHOWN, rows, of.results.count(ISR_CHURN)),
+        table(SHOWN, rows, material.results.count(ISR_CHURN)),
     )
 
 

@@ -31,15 +31,15 @@ WORK: Final = Shown(
 )
 
 
-def controllers(of: Material) -> Element:
+def controllers(material: Material) -> Element:
     """What each controller did while it was active."""
     order = (("steps", DOWN), ("session", UP), ("epoch", UP))
-    rows = of.results.top(CONTROLLER_WORK, order, ROWS_MAX)
+    rows = material.results.top(CONTROLLER_WORK, order, ROWS_MAX)
     return section(
         "controllers",
         "Controllers",
         "What each controller did while it was active: elections, and the requests that it sent.",
-        table(WORK, rows, of.results.count(CONTROLLER_WORK)),
+        table(WORK, rows, material.results.count(CONTROLLER_WORK)),
     )
 
 

@@ -63,45 +63,45 @@ OFFSETS: Final = Shown(
 )
 
 
-def durability(of: Material) -> Element:
+def durability(material: Material) -> Element:
     """The matrix of what was lost, and the records that it was."""
-    ways = of.results.top(DURABILITY, tuple((key, UP) for key in KEYS), WAYS_MAX)
+    rows = material.results.top(DURABILITY, tuple((key, UP) for key in KEYS), WAYS_MAX)
     order = (("fate", DOWN), ("session", UP), ("tp", UP), ("offset", UP))
-    records = of.results.top(DURABILITY_RECORDS, order, ROWS_MAX)
+    records = material.results.top(DURABILITY_RECORDS, order, ROWS_MAX)
     return section(
         "durability",
         "Durability",
         "Acknowledged records that were lost, of those acknowledged, for each way to produce and "
         "the releases that treat it alike; then what else became of records, and of which.",
-        _matrix(ways) if ways else None,
-        table(SHOWN, ways, of.results.count(DURABILITY)),
-        table(RECORDS, records, of.results.count(DURABILITY_RECORDS)),
-        _lost_offsets(of),
+        _matrix(rows) if rows else None,
+        table(SHOWN, rows, material.results.count(DURABILITY)),
+        table(RECORDS, records, material.results.count(DURABILITY_RECORDS)),
+        _lost_offsets(material),
     )
 
 
-def _lost_offsets(of: Material) -> Element | None:
+def _lost_offsets(material: Material) -> Element | None:
     """Those of clusters that started from an image, if any are lost."""
-    if not of.results.has(LOST_OFFSETS) or not of.results.count(LOST_OFFSETS):
+    if not material.results.has(LOST_OFFSETS) or not material.results.count(LOST_OFFSETS):
         return None
-    places = (("session", UP), ("tp", UP), ("first_offset", UP))
-    offsets = of.results.top(LOST_OFFSETS, places, ROWS_MAX)
-    return table(OFFSETS, offsets, of.results.count(LOST_OFFSETS))
+    order = (("session", UP), ("tp", UP), ("first_offset", UP))
+    offsets = material.results.top(LOST_OFFSETS, order, ROWS_MAX)
+    return table(OFFSETS, offsets, material.results.count(LOST_OFFSETS))
 
 
-def _matrix(ways: list[Row]) -> Element:
+def _matrix(rows: list[Row]) -> Element:
     """A row for each way to produce, a column for each group of releases.
 
     A group has two columns if there are ways with and without unclean leader election.
     """
-    releases = _releases(ways)
+    releases = _releases(rows)
     across = sorted(
-        {(way["generation"], way["unclean"]) for way in ways},
-        key=lambda place: (_age(releases[place[0]]), place),
+        {(way["generation"], way["unclean"]) for way in rows},
+        key=lambda group: (_age(releases[group[0]]), group),
     )
-    down = sorted({(way["acks"], way["min_isr"]) for way in ways}, key=_strength)
+    down = sorted({(way["acks"], way["min_isr"]) for way in rows}, key=_strength)
     by_place = {
-        (way["acks"], way["min_isr"], way["generation"], way["unclean"]): way for way in ways
+        (way["acks"], way["min_isr"], way["generation"], way["unclean"]): way for way in rows
     }
     head = element("tr", element("td"))
     for generation, unclean in across:
@@ -111,19 +111,19 @@ def _matrix(ways: list[Row]) -> Element:
     for acks, min_isr in down:
         small = element("small", f"min.insync.replicas={min_isr}")
         line = element("tr", element("th", f"acks={ACKS.get(acks, str(acks))}", small, scope="row"))
-        for place in across:
-            line.append(_place(by_place.get((acks, min_isr, *place))))
+        for group in across:
+            line.append(_cell(by_place.get((acks, min_isr, *group))))
         body.append(line)
-    made = element("table", element("thead", head), body, class_="matrix")
-    return framed("Lost of acknowledged records, by release and way to produce", made)
+    matrix = element("table", element("thead", head), body, class_="matrix")
+    return framed("Lost of acknowledged records, by release and way to produce", matrix)
 
 
-def _releases(ways: list[Row]) -> dict[str, list[str]]:
+def _releases(rows: list[Row]) -> dict[str, list[str]]:
     """By generation of the protocol the releases that ran by it, oldest first."""
     by_generation: dict[str, set[str]] = {}
-    for way in ways:
-        names = {name for name in way["versions"].split(", ") if name}
-        by_generation.setdefault(way["generation"], set()).update(names or {way["generation"]})
+    for row in rows:
+        names = {name for name in row["versions"].split(", ") if name}
+        by_generation.setdefault(row["generation"], set()).update(names or {row["generation"]})
     return {name: sorted(versions, key=_version) for name, versions in by_generation.items()}
 
 
@@ -136,30 +136,30 @@ def _age(releases: list[str]) -> tuple[list[int], str]:
     return _version(releases[0])
 
 
-def _strength(way: tuple[int, int]) -> tuple[bool, int, int]:
+def _strength(setting: tuple[int, int]) -> tuple[bool, int, int]:
     """acks=0, then 1, then all."""
-    acks, min_isr = way
+    acks, min_isr = setting
     return acks == -1, acks, min_isr
 
 
-def _place(way: Row | None) -> Element:
+def _cell(row: Row | None) -> Element:
     """Lost of acknowledged records; what else happened; where."""
-    if way is None:
+    if row is None:
         return element("td", "not run", class_="empty")
-    verdict = "lost" if way["lost"] else "harmed" if way["sessions_harmed"] else "kept"
+    verdict = "lost" if row["lost"] else "harmed" if row["sessions_harmed"] else "kept"
     cell = element(
         "td",
-        f"{way['lost']:,} lost of {way['acked']:,}",
+        f"{row['lost']:,} lost of {row['acked']:,}",
         class_=f"verdict {verdict}",
-        data_lost=way["lost"],
-        data_acked=way["acked"],
+        data_lost=row["lost"],
+        data_acked=row["acked"],
     )
-    others = [f"{way[fate]:,} {fate.replace('_', ' and ')}" for fate in FATES[1:] if way[fate]]
-    where = f"loss in {way['sessions_lost']:,} of {plural(way['sessions'], 'session')}"
-    for place in (*others, where):
-        cell.append(element("small", place))
-    if way["example_session"] is not None and way["example_seq"] is not None:
-        cell.append(event_button(way["example_seq"], way["example_session"]))
+    others = [f"{row[fate]:,} {fate.replace('_', ' and ')}" for fate in FATES[1:] if row[fate]]
+    where = f"loss in {row['sessions_lost']:,} of {plural(row['sessions'], 'session')}"
+    for note in (*others, where):
+        cell.append(element("small", note))
+    if row["example_session"] is not None and row["example_seq"] is not None:
+        cell.append(event_button(row["example_seq"], row["example_session"]))
     return cell
 
 

@@ -66,16 +66,16 @@ BY_KIND: Final = Shown(
 )
 
 
-def failover(of: Material) -> Element:
+def failover(material: Material) -> Element:
     """The slowest failovers, phase by phase; percentiles by release and fault."""
     import pyarrow.compute as pc
 
-    rows = of.results.top(FAILOVERS, ORDER, ROWS_MAX)
+    rows = material.results.top(FAILOVERS, ORDER, ROWS_MAX)
     # When a leader of a real cluster served is not known: such a failover is in the table alone.
     is_whole = (pc.field("outcome") == "failed over") & pc.field("total_us").is_valid()
-    ended = of.results.top(FAILOVERS, ORDER, BARS_MAX, is_whole)
+    ended = material.results.top(FAILOVERS, ORDER, BARS_MAX, is_whole)
     drawn = [_bar(row) for row in ended]
-    kinds = of.results.top(
+    kinds = material.results.top(
         FAILOVER, (("version", UP), ("mode", UP), ("fault", UP), ("was_controller", UP)), ROWS_MAX
     )
     legend = [(phase, f"{phase}: {meaning}") for phase, meaning in PHASES.items()]
@@ -89,22 +89,24 @@ def failover(of: Material) -> Element:
         "phase, then all of them by release and fault. A leader that returned in time was only "
         "away: that is no failover.",
         figure("The slowest failovers", bars(drawn, axis, time_text), legend) if drawn else None,
-        table(SHOWN, rows, of.results.count(FAILOVERS)),
-        table(BY_KIND, kinds, of.results.count(FAILOVER)),
+        table(SHOWN, rows, material.results.count(FAILOVERS)),
+        table(BY_KIND, kinds, material.results.count(FAILOVER)),
     )
 
 
 def _bar(row: Row) -> Bar:
-    known = [
+    phases = [
         Part(phase, row[f"{phase}_us"], f"{phase} {time_text(row[f'{phase}_us'])}")
         for phase in PHASES
         if row[f"{phase}_us"] is not None
     ]
-    left = row["total_us"] - sum(part.length for part in known)
-    if left > 0:
-        known.append(Part(UNKNOWN, left, f"phases that cannot be told apart {time_text(left)}"))
+    remaining = row["total_us"] - sum(part.length for part in phases)
+    if remaining > 0:
+        phases.append(
+            Part(UNKNOWN, remaining, f"phases that cannot be told apart {time_text(remaining)}")
+        )
     note = time_text(row["total_us"])
-    return Bar(row["session"], row["tp"], known, note, row["fault_seq"], row["fault_us"])
+    return Bar(row["session"], row["tp"], phases, note, row["fault_seq"], row["fault_us"])
 
 
 SECTION: Final = Section(failover, (FAILOVERS, FAILOVER), place=30)

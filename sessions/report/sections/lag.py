@@ -32,30 +32,32 @@ SERIES: Final = {
 }
 
 
-def lag(of: Material) -> Element:
+def lag(material: Material) -> Element:
     """LEO - HW over time, of the partitions in which it was largest."""
-    rows = of.results.top(HW_LAG, ORDER, ROWS_MAX)
+    rows = material.results.top(HW_LAG, ORDER, ROWS_MAX)
     lagging = [row for row in rows if row["hw_lag_max"]]
-    figures = [_figure(of, session, tp) for session, tp in distinct(lagging, "session", "tp")]
+    figures = [_figure(material, session, tp) for session, tp in distinct(lagging, "session", "tp")]
     return section(
         "lag",
         "HW lag",
         "Records above the high watermark of the leader (LEO - HW), which are written and not yet "
         "committed, in the partitions with the most of them.",
         *figures,
-        table(SHOWN, rows, of.results.count(HW_LAG)),
+        table(SHOWN, rows, material.results.count(HW_LAG)),
     )
 
 
-def _figure(of: Material, session: str, tp: str) -> Element | None:
+def _figure(material: Material, session: str, tp: str) -> Element | None:
     import pyarrow.compute as pc
 
     where = (pc.field("session") == session) & (pc.field("tp") == tp)
-    count = of.results.count(HW_LAG_TIMELINE, where)
+    count = material.results.count(HW_LAG_TIMELINE, where)
     if not count:
         return None
     columns = ("from_us", "to_us", "lag_max_seq", *SERIES)
-    timeline = steps(lambda: of.results.rows(HW_LAG_TIMELINE, where, columns), count, tuple(SERIES))
+    timeline = steps(
+        lambda: material.results.rows(HW_LAG_TIMELINE, where, columns), count, tuple(SERIES)
+    )
     drawn = Chart(
         "time",
         timeline.begins,

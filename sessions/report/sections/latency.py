@@ -57,17 +57,19 @@ BY_WAY: Final = Shown(
 WHAT: Final = {"commit": "from sending to commit", "ack": "from sending to acknowledgement"}
 
 
-def latency(of: Material) -> Element:
+def latency(material: Material) -> Element:
     """How many records took how long, over all sessions; the slowest partitions."""
-    sums = of.results.sums(
+    sums = material.results.sums(
         LATENCY_HISTOGRAM,
         ["what", "acks", "from_us", "to_us"],
         "records",
         ["session", "example_seq"],
     )
     kinds = dict.fromkeys((row["what"], row["acks"]) for row in sums)
-    rows = of.results.top(COMMIT_LATENCY, ORDER, ROWS_MAX)
-    ways = of.results.top(LATENCY, (("version", UP), ("mode", UP), ("acks", UP)), ROWS_MAX)
+    rows = material.results.top(COMMIT_LATENCY, ORDER, ROWS_MAX)
+    releases = material.results.top(
+        LATENCY, (("version", UP), ("mode", UP), ("acks", UP)), ROWS_MAX
+    )
     return section(
         "latency",
         "Commit latency",
@@ -75,29 +77,29 @@ def latency(of: Material) -> Element:
         "wide. Below, the partitions whose records took longest, and percentiles by release.",
         element(
             "div",
-            *(_figure(what, acks, sums) for what, acks in sorted(kinds, key=_place)),
+            *(_figure(what, acks, sums) for what, acks in sorted(kinds, key=_sort_key)),
             class_="pairs",
         ),
-        table(SHOWN, rows, of.results.count(COMMIT_LATENCY)),
-        table(BY_WAY, ways, of.results.count(LATENCY)),
+        table(SHOWN, rows, material.results.count(COMMIT_LATENCY)),
+        table(BY_WAY, releases, material.results.count(LATENCY)),
     )
 
 
-def _place(kind: tuple[str, int]) -> tuple[int, int]:
+def _sort_key(kind: tuple[str, int]) -> tuple[int, int]:
     """Commits first, the safest way to produce first."""
-    what, acks = kind
-    return list(WHAT).index(what), acks
+    event, acks = kind
+    return list(WHAT).index(event), acks
 
 
-def _figure(what: str, acks: int, sums: list[Row]) -> Element:
-    chosen = [row for row in sums if (row["what"], row["acks"]) == (what, acks)]
+def _figure(event: str, acks: int, sums: list[Row]) -> Element:
+    chosen = [row for row in sums if (row["what"], row["acks"]) == (event, acks)]
     filled = _without_gaps(chosen)
     drawn = Chart(
         "latency",
         [row["from_us"] for row in filled],
         filled[-1]["to_us"],
         "records",
-        [Series(what, "records", [row["records"] for row in filled])],
+        [Series(event, "records", [row["records"] for row in filled])],
         [row["session"] for row in filled],
         [row["example_seq"] for row in filled],
     )
@@ -108,8 +110,8 @@ def _figure(what: str, acks: int, sums: list[Row]) -> Element:
         f"{time_text(chosen[-1]['to_us'])}, most of them {time_text(usual['from_us'])} to "
         f"{time_text(usual['to_us'])}."
     )
-    way = ACKS.get(acks, str(acks))
-    return chart(drawn, f"acks={way}: time {WHAT.get(what, what)}", summary)
+    acks_text = ACKS.get(acks, str(acks))
+    return chart(drawn, f"acks={acks_text}: time {WHAT.get(event, event)}", summary)
 
 
 def _without_gaps(rows: list[Row]) -> list[Row]:

@@ -26,16 +26,16 @@ BALANCE: Final = Shown(
 )
 
 
-def leaders(of: Material) -> Element:
+def leaders(material: Material) -> Element:
     """Brokers with more or less than their share of leading."""
     order = (("imbalance_percent", DOWN), ("led_mean", DOWN), ("session", UP), ("broker", UP))
-    rows = of.results.top(LEADER_BALANCE, order, ROWS_MAX)
+    rows = material.results.top(LEADER_BALANCE, order, ROWS_MAX)
     return section(
         "leaders",
         "Leader balance",
         "How many partitions each broker led, and how many of those whose preferred leader it is "
         "were led by others at the session's end.",
-        table(BALANCE, rows, of.results.count(LEADER_BALANCE)),
+        table(BALANCE, rows, material.results.count(LEADER_BALANCE)),
     )
 
 

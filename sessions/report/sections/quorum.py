@@ -47,19 +47,19 @@ FENCED: Final = Shown(
 )
 
 
-def quorum(of: Material) -> Element:
+def quorum(material: Material) -> Element:
     """Each leader's time, and each fencing."""
     by_time = (("session", UP), ("from_seq", UP))
-    terms = of.results.top(QUORUM_TERMS, (("without_us", DOWN), *by_time), ROWS_MAX)
+    terms = material.results.top(QUORUM_TERMS, (("without_us", DOWN), *by_time), ROWS_MAX)
     order = (("fenced_for_us", DOWN), ("session", UP), ("fenced_seq", UP))
-    fenced = of.results.top(FENCINGS, order, ROWS_MAX)
+    fenced = material.results.top(FENCINGS, order, ROWS_MAX)
     return section(
         "quorum",
         "Quorum",
         "Clusters without ZooKeeper: who led the controllers' quorum, what was written to the "
         "metadata log meanwhile, and which brokers were fenced.",
-        table(TERMS, terms, of.results.count(QUORUM_TERMS)),
-        table(FENCED, fenced, of.results.count(FENCINGS)),
+        table(TERMS, terms, material.results.count(QUORUM_TERMS)),
+        table(FENCED, fenced, material.results.count(FENCINGS)),
     )
 
 

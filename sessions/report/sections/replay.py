@@ -24,14 +24,14 @@ REPLAYED: Final = Shown(
 )
 
 
-def replay(of: Material) -> Element:
+def replay(material: Material) -> Element:
     """Whether the state that Spark builds from events alone is the recorded one."""
     import pyarrow.compute as pc
 
     order = (("differences", DOWN), ("session", UP))
-    rows = of.results.top(REPLAY, order, ROWS_MAX)
-    equal = of.results.count(REPLAY, pc.field("equal"))
-    count = of.results.count(REPLAY)
+    rows = material.results.top(REPLAY, order, ROWS_MAX)
+    equal = material.results.count(REPLAY, pc.field("equal"))
+    count = material.results.count(REPLAY)
     return section(
         "replay",
         "Replay",

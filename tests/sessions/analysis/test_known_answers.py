@@ -25,7 +25,7 @@ from emulator.events import (
 )
 from sessions.analysis.anomalies import anomalies
 from sessions.analysis.availability import outages
-from sessions.analysis.batches import batches, given
+from sessions.analysis.batches import batches, consumed_runs
 from sessions.analysis.commit_latency import commit_latency, hw_lag, latencies, latency_by_release
 from sessions.analysis.controller_work import controller_work
 from sessions.analysis.durability import (
@@ -164,7 +164,7 @@ def test_records_that_share_their_fate_are_one_run(source: DatasetTables) -> Non
     known = ("records", "first", "base", "outcome")
     produced = sorted(tuple(row[name] for name in known) for row in rows(batches(source)))
     assert produced == [(1, 4, 3, "acked"), (1, 5, 3, "acked"), (3, 1, 0, "acked")]
-    read = sorted((row["records"], row["base"], row["end"]) for row in rows(given(source)))
+    read = sorted((row["records"], row["base"], row["end"]) for row in rows(consumed_runs(source)))
     assert read == [(1, 3, 3), (3, 0, 2)]
 
 

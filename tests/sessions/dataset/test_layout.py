@@ -328,6 +328,6 @@ def test_sessions_that_a_manifest_does_not_name_are_looked_for_in_the_table(tmp_
     assert earlier.pop("ids") == ["s1"]
     entry.write_bytes(msgspec.json.encode(earlier))
     add(tmp_path, "s2")
-    assert Dataset(tmp_path).found(["s1", "s2", "s3"]) == ["s1", "s2"]
+    assert Dataset(tmp_path).present(["s1", "s2", "s3"]) == ["s1", "s2"]
     with pytest.raises(SessionExists, match="session s1 is already in"):
         add(tmp_path, "s1")
