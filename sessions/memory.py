@@ -54,10 +54,10 @@ def _address_space_limit() -> float:
 
 def _group_limit() -> float:
     try:
-        said = CGROUP.read_text("ascii").strip()
+        limit_text = CGROUP.read_text("ascii").strip()
     except OSError:
         return inf
-    return float(said) if said.isdecimal() else inf
+    return float(limit_text) if limit_text.isdecimal() else inf
 
 
 class MemoryWatch:

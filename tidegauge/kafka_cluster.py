@@ -57,10 +57,10 @@ class ClusterServer:
             reason = self._last_words()
             self.stop()
             raise ClusterError(f"the server did not start: {reason}")
-        told = json.loads(line)
-        host, _, port = told["control"].rpartition(":")
+        announcement = json.loads(line)
+        host, _, port = announcement["control"].rpartition(":")
         self._address = host, int(port)
-        self._token = told["token"]
+        self._token = announcement["token"]
 
     def ask(self, **line: object) -> dict[str, Any]:
         """Send a request on this thread's own connection, and wait for the response.
@@ -155,12 +155,12 @@ class KafkaCluster:
             wish["image"] = str(Path(image).absolute())
         wish |= {"mode": mode, "controllers": controllers}
         wish |= {"protocol": protocol, "users": dict(users or {})}
-        made = server.ask(open={**wish, "config": dict(config or {})})
+        cluster = server.ask(open={**wish, "config": dict(config or {})})
         self._server = server
-        self._number: int = made["cluster"]
-        self.bootstrap_servers: str = made["bootstrap_servers"]
-        self.certificate_authority: str | None = made.get("certificate_authority")
-        self._controllers: list[int] = made["controllers"]
+        self._number: int = cluster["cluster"]
+        self.bootstrap_servers: str = cluster["bootstrap_servers"]
+        self.certificate_authority: str | None = cluster.get("certificate_authority")
+        self._controllers: list[int] = cluster["controllers"]
         self._fault_numbers = count(1)
 
     def __repr__(self) -> str:
@@ -238,8 +238,8 @@ class KafkaCluster:
         fault's name in :attr:`faults`.
         """
         name = selectors.setdefault("name", f"fault-{next(self._fault_numbers)}")
-        given = {"times": times, **selectors} | ({"delay": delay} if delay else {})
-        words = [f"--{option.replace('_', '-')} {value}" for option, value in given.items()]
+        options = {"times": times, **selectors} | ({"delay": delay} if delay else {})
+        words = [f"--{option.replace('_', '-')} {value}" for option, value in options.items()]
         flags = [*(["--drop"] if drop else []), *(["--close-after"] if close_after else [])]
         self.run(" ".join(("inject", api, error, *words, *flags)))
         return Fault(self, str(name))

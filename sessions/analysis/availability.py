@@ -13,7 +13,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from sessions.analysis.intervals import edges, lasted, stretches
+from sessions.analysis.intervals import edges, lasted, merged_intervals
 from sessions.analysis.job import Job, Result, in_ms, rounded, shown
 from sessions.analysis.results.availability import (
     AVAILABILITY,
@@ -21,7 +21,7 @@ from sessions.analysis.results.availability import (
     KINDS,
     OUTAGES,
 )
-from sessions.analysis.state_intervals import partition_spells, serving_spells
+from sessions.analysis.state_intervals import partition_intervals, serving_intervals
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier
 from sessions.dataset.schema import PARTITION, SESSION
@@ -37,13 +37,13 @@ BY_ZNODE: Final = {
 
 def outages(source: DatasetTables) -> DataFrame:
     """Return the table :data:`OUTAGES`: a row for each interval of each kind."""
-    states = partition_spells(source)
+    states = partition_intervals(source)
     wrong = F.array(
         *(F.when(F.expr(condition), F.lit(kind)) for kind, condition in BY_ZNODE.items())
     )
     rows = states.select(*PARTITION, *VALIDITY, F.explode(F.array_compact(wrong)).alias("kind"))
-    known = stretches(rows, (*PARTITION, "kind"))
-    intervals = known.unionByName(_leaderless(states, serving_spells(source)))
+    known = merged_intervals(rows, (*PARTITION, "kind"))
+    intervals = known.unionByName(_leaderless(states, serving_intervals(source)))
     return lasted(intervals, source.ends).where("lasted_us > 0").select(*OUTAGES.names)
 
 
@@ -71,12 +71,12 @@ def _leaderless(states: DataFrame, leaders: DataFrame) -> DataFrame:
     without = levels.withColumn("before", before).where(
         "existing > 0 and leading = 0 and before > 0"
     )
-    return stretches(without, PARTITION).withColumn("kind", F.lit("leaderless"))
+    return merged_intervals(without, PARTITION).withColumn("kind", F.lit("leaderless"))
 
 
 def availability(source: DatasetTables) -> DataFrame:
     """Return the table :data:`AVAILABILITY`: a row for each partition that ever existed."""
-    exist = lasted(stretches(partition_spells(source), PARTITION), source.ends)
+    exist = lasted(merged_intervals(partition_intervals(source), PARTITION), source.ends)
     whole = exist.groupBy(*PARTITION).agg(F.sum("lasted_us").alias("existed_us"))
     outages = source.result(OUTAGES).groupBy(SESSION, "tp")
     sums = outages.agg(*(column for kind in KINDS for column in _of_kind(kind)))
@@ -101,7 +101,9 @@ def _of_kind(kind: str) -> tuple[Column, ...]:
 
 def availability_timeline(source: DatasetTables) -> DataFrame:
     """Return the table :data:`AVAILABILITY_TIMELINE`: counts of partitions between changes."""
-    exist = stretches(partition_spells(source), PARTITION).withColumn("kind", F.lit("partitions"))
+    exist = merged_intervals(partition_intervals(source), PARTITION).withColumn(
+        "kind", F.lit("partitions")
+    )
     both = source.result(OUTAGES).select(*exist.columns).unionByName(exist)
     names = ("partitions", *KINDS)
     changes = [

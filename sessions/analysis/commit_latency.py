@@ -18,7 +18,7 @@ from sessions.analysis.logs import REPLICA
 from sessions.analysis.metadata_log import releases
 from sessions.analysis.percentiles import percentiles
 from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG, LATENCIES, LATENCY
-from sessions.analysis.state_intervals import partition_spells
+from sessions.analysis.state_intervals import partition_intervals
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, nearest
 from sessions.dataset.schema import PARTITION, SESSION
@@ -78,7 +78,7 @@ def latency_by_release(source: DatasetTables) -> DataFrame:
 
 def hw_lag(source: DatasetTables) -> DataFrame:
     """Return the table :data:`HW_LAG`: a row for each partition that ever existed."""
-    whole = partition_spells(source).select(*PARTITION).distinct()
+    whole = partition_intervals(source).select(*PARTITION).distinct()
     for part in (
         lag_by_partition(source.table(PARTITION_STATES), source.ends),
         _fetch_rounds(source),

@@ -18,7 +18,7 @@ from sessions.analysis.results.truth import (
     PARTITION_DURABILITY,
     UNACKNOWLEDGED,
 )
-from sessions.analysis.state_intervals import partition_spells
+from sessions.analysis.state_intervals import partition_intervals
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import EVENTS, METADATA_RECORDS, PRODUCED
@@ -121,7 +121,7 @@ def _harm(source: DatasetTables) -> DataFrame:
 def _settings(source: DatasetTables) -> DataFrame:
     """Return each partition's last configuration, and its replication protocol's generation."""
     last = F.max_by(F.struct("min_isr", "unclean_election"), "from_seq")
-    of_partition = partition_spells(source).groupBy(SESSION, "tp").agg(last.alias("last"))
+    of_partition = partition_intervals(source).groupBy(SESSION, "tp").agg(last.alias("last"))
     version = source.sessions.select(SESSION, "version", _generation().alias("release_generation"))
     named = version.join(_without_zookeeper(source), SESSION, "left")
     return of_partition.join(named, SESSION).select(

@@ -26,7 +26,7 @@ from sessions.analysis.percentiles import percentiles
 from sessions.analysis.quorum import DOWN, GONE, REGISTRATION_CHANGE
 from sessions.analysis.results.columns import MARKS
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
-from sessions.analysis.state_intervals import leader_spells, partition_spells
+from sessions.analysis.state_intervals import leader_intervals, partition_intervals
 from sessions.analysis.tables import OBSERVED, DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.schema import PARTITION, SESSION
@@ -43,7 +43,7 @@ NONE: Final = ("returned", "moved")
 def failovers(source: DatasetTables) -> DataFrame:
     """Return the table :data:`FAILOVERS`: a row for each partition whose leader failed."""
     faults = _faults(source)
-    states = partition_spells(source).where("leader >= 0")
+    states = partition_intervals(source).where("leader >= 0")
     led = states.select(*PARTITION, F.col("leader").alias("broker"), "from_seq", "to_seq")
     hit = led.join(faults, [SESSION, "broker"]).where(
         "from_seq < fault_seq and (to_seq is null or to_seq >= fault_seq)"
@@ -200,7 +200,7 @@ def _elected(source: DatasetTables) -> DataFrame:
 def _serving(source: DatasetTables) -> DataFrame:
     """Return when a replica became leader (or got a new leader epoch), as ``serving``."""
     since = F.col("from_seq").alias("seq"), F.col("from_us").alias("us")
-    return leader_spells(source).select(*PARTITION, since[0], F.struct(*since).alias("serving"))
+    return leader_intervals(source).select(*PARTITION, since[0], F.struct(*since).alias("serving"))
 
 
 def _followed(line: DataFrame) -> DataFrame:

@@ -10,7 +10,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from sessions.analysis.intervals import lasted, stretches
+from sessions.analysis.intervals import lasted, merged_intervals
 from sessions.analysis.results.latency import HW_LAG_BUCKETS, HW_LAG_TIMELINE
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import PARTITION, SESSION
@@ -29,7 +29,7 @@ def lag_by_partition(states: DataFrame, ends: DataFrame) -> DataFrame:
         F.max("lag").alias("hw_lag_max"),
         F.max_by("from_seq", "lag").alias("hw_lag_max_seq"),
     )
-    lagging = stretches(states.where("leo > hw"), KEYS)
+    lagging = merged_intervals(states.where("leo > hw"), KEYS)
     longest = F.max(F.struct("lasted_us", (-F.col("from_seq")).alias("first")))
     lagging_times = lasted(lagging, ends).where("lasted_us > 0").groupBy(*KEYS)
     longest_times = lagging_times.agg(

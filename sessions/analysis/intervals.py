@@ -33,7 +33,7 @@ def edges(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
     )
 
 
-def stretches(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
+def merged_intervals(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
     """Return the maximal intervals in which at least one row is valid: ``keys`` and validity."""
     line = Window.partitionBy(*keys).orderBy("seq")
     level = F.sum("change").over(earlier(keys, now=0))

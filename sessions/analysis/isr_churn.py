@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from sessions.analysis.intervals import lasted
 from sessions.analysis.job import Job, Result, rounded, shown
 from sessions.analysis.results.cluster import ISR_CHURN
-from sessions.analysis.state_intervals import partition_spells
+from sessions.analysis.state_intervals import partition_intervals
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import ISR_CHANGES
@@ -25,7 +25,7 @@ COUNTED: Final = (
 
 def isr_churn(source: DatasetTables) -> DataFrame:
     """Return the table :data:`ISR_CHURN`: a row for each partition that ever existed."""
-    states = partition_spells(source)
+    states = partition_intervals(source)
     changes = _changes(states)
     lefts = changes.select(*PARTITION, F.explode("left_out").alias("replica"))
     by_replica = lefts.groupBy(*PARTITION, "replica").agg(F.count("*").alias("n"))

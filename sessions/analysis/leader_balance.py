@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from sessions.analysis.intervals import edges
 from sessions.analysis.job import Job, Result, rounded, shown
 from sessions.analysis.results.cluster import LEADER_BALANCE
-from sessions.analysis.state_intervals import partition_spells
+from sessions.analysis.state_intervals import partition_intervals
 from sessions.analysis.tables import OBSERVED, DatasetTables
 from sessions.dataset.schema import SESSION
 
@@ -18,7 +18,7 @@ COUNTED: Final = ("led_at_end", "preferred_at_end", "strayed_at_end", "gained", 
 
 def leader_balance(source: DatasetTables) -> DataFrame:
     """Return the table :data:`LEADER_BALANCE`: a row for each broker with an assigned replica."""
-    states = partition_spells(source)
+    states = partition_intervals(source)
     led = states.where("leader >= 0").withColumn("broker", F.col("leader"))
     turns = edges(led, (*KEYS, "tp"))
     whole = states.select(SESSION, F.explode("replicas").alias("broker")).distinct()

@@ -10,7 +10,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sessions.analysis.intervals import edges, stretches
+from sessions.analysis.intervals import edges, merged_intervals
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, in_order
 from sessions.dataset.schema import PARTITION, SESSION
@@ -26,44 +26,47 @@ STATE: Final = (
     "unclean_election",
 )
 """The columns of ``partition_states`` whose changes count here."""
-PARTITIONS: Final = "partition_spells"
-LEADERS: Final = "leader_spells"
-SERVING: Final = "serving_spells"
+PARTITIONS: Final = "partition_intervals"
+LEADERS: Final = "leader_intervals"
+SERVING: Final = "serving_intervals"
 """Names under which they are materialised."""
 
 
-def partition_spells(source: DatasetTables) -> DataFrame:
+def partition_intervals(source: DatasetTables) -> DataFrame:
     """Return how long each partition was in each :data:`STATE`, with the validity columns."""
     return source.materialised(
-        PARTITIONS, lambda tables: stretches(tables.table(PARTITION_STATES), (*PARTITION, *STATE))
+        PARTITIONS,
+        lambda tables: merged_intervals(tables.table(PARTITION_STATES), (*PARTITION, *STATE)),
     )
 
 
-def leader_spells(source: DatasetTables) -> DataFrame:
+def leader_intervals(source: DatasetTables) -> DataFrame:
     """Return how long each ``broker`` acted as a partition's leader, by ``leader_epoch``."""
     keys = (*PARTITION, "broker", "leader_epoch")
     return source.materialised(
         LEADERS,
-        lambda tables: stretches(tables.table(REPLICA_STATES).where("role = 'leader'"), keys),
+        lambda tables: merged_intervals(
+            tables.table(REPLICA_STATES).where("role = 'leader'"), keys
+        ),
     )
 
 
-def serving_spells(source: DatasetTables) -> DataFrame:
+def serving_intervals(source: DatasetTables) -> DataFrame:
     """Return how long each ``broker`` acted as a partition's leader while its process was running.
 
-    A frozen broker serves no requests, whatever role it believes to have; so the times in which it
-    was frozen are removed from :func:`leader_spells`. With the validity columns, without intervals
+    A frozen broker serves no requests, whatever role it believes to have: the times in which it was
+    frozen are removed from :func:`leader_intervals`. With the validity columns, without intervals
     of zero events.
     """
     return source.materialised(SERVING, _serving)
 
 
 def _serving(source: DatasetTables) -> DataFrame:
-    leads = edges(leader_spells(source), (*PARTITION, "broker")).withColumnRenamed(
+    leads = edges(leader_intervals(source), (*PARTITION, "broker")).withColumnRenamed(
         "change", "leads"
     )
-    frozen = frozen_spells(source)
-    of_frozen = leader_spells(source).select(*PARTITION, "broker").distinct()
+    frozen = frozen_intervals(source)
+    of_frozen = leader_intervals(source).select(*PARTITION, "broker").distinct()
     stops = of_frozen.join(edges(frozen, (SESSION, "broker")), [SESSION, "broker"])
     both = leads.unionByName(stops.withColumnRenamed("change", "frozen"), True)
     keys = (*PARTITION, "broker")
@@ -85,10 +88,10 @@ def _serving(source: DatasetTables) -> DataFrame:
         F.sum("leads").over(so_far).alias("leading"),
         F.sum("frozen").over(so_far).alias("stopped"),
     )
-    return stretches(levels.where("leading > 0 and stopped = 0"), keys)
+    return merged_intervals(levels.where("leading > 0 and stopped = 0"), keys)
 
 
-def frozen_spells(source: DatasetTables) -> DataFrame:
+def frozen_intervals(source: DatasetTables) -> DataFrame:
     """Return how long each ``broker`` was frozen, with the validity columns."""
     line = in_order((SESSION, "broker"))
     states = source.table(FAULTS).where("kind = 'broker'")

@@ -46,7 +46,7 @@ class Changes:
         self.seq = 0
         self.image = NO_IMAGE
         self._time_us = 0
-        self._told: list[Event] = []
+        self._emitted: list[Event] = []
         self._ends: dict[tuple[str, int], int] = {}
         self._down: dict[int, int] = {}
         self._applied: dict[int, int] = {}
@@ -61,7 +61,7 @@ class Changes:
         """
         before, self.image = self.image, image
         self._time_us = time_us
-        self._told = []
+        self._emitted = []
         self._settings = known_settings(version)
         self._down = {}
         if not self.seq:
@@ -73,11 +73,11 @@ class Changes:
             self._topics(before, image)
             self._groups(before, image)
         self._quorum_progress(image, log_ends)
-        return self._told
+        return self._emitted
 
-    def _tell(self, kind: type[Event], *fields: Any, cause: int = 0) -> int:
+    def _emit(self, kind: type[Event], *fields: Any, cause: int = 0) -> int:
         self.seq += 1
-        self._told.append(kind(self.seq, self._time_us, cause, *fields))
+        self._emitted.append(kind(self.seq, self._time_us, cause, *fields))
         return self.seq
 
     # ---- nodes
@@ -86,7 +86,7 @@ class Changes:
         brokers = [broker.id for broker in image.brokers]
         racks = [broker.rack or "" for broker in image.brokers]
         config = self._common(image)
-        self._tell(events.ClusterCreated, version, NO_SEED, brokers, racks, config, False)
+        self._emit(events.ClusterCreated, version, NO_SEED, brokers, racks, config, False)
 
     def _controllers(self, before: ClusterImage, now: ClusterImage) -> None:
         if now.quorum is not None and now.quorum != before.quorum:
@@ -99,19 +99,19 @@ class Changes:
             for controller in now.quorum.controllers:
                 if controller.up is not None and controller.up is not states.get(controller.id):
                     word = "running" if controller.up else "stopped"
-                    self._tell(events.ControllerStateChanged, controller.id, word)
+                    self._emit(events.ControllerStateChanged, controller.id, word)
             if is_other and leader is not None:
                 for controller in now.quorum.controllers:
                     if controller.id != leader and controller.up is not False:
                         role = events.QuorumRoleChanged
-                        self._tell(role, controller.id, "follower", epoch, leader)
+                        self._emit(role, controller.id, "follower", epoch, leader)
                 if leader != NO_LEADER:
-                    self._tell(events.QuorumRoleChanged, leader, "leader", epoch, leader)
+                    self._emit(events.QuorumRoleChanged, leader, "leader", epoch, leader)
                 self._applied = {}
         if now.controller is not None and now.controller != before.controller:
             broker = now.controller.broker
             if broker is not None and broker != NO_LEADER:
-                self._tell(events.ControllerElected, broker, UNKNOWN, UNKNOWN)
+                self._emit(events.ControllerElected, broker, UNKNOWN, UNKNOWN)
 
     def _quorum_progress(self, image: ClusterImage, log_ends: Mapping[int, int]) -> None:
         if image.quorum is None or image.quorum.leader in (None, NO_LEADER):
@@ -119,14 +119,14 @@ class Changes:
         for node, end in sorted(log_ends.items()):
             if self._applied.get(node) != end:
                 self._applied[node] = end
-                self._tell(events.QuorumProgressChanged, image.quorum.leader, node, end)
+                self._emit(events.QuorumProgressChanged, image.quorum.leader, node, end)
 
     def _brokers(self, before: ClusterImage, now: ClusterImage) -> None:
         known = {broker.id: _state(broker) for broker in before.brokers}
         for broker in now.brokers:
             state = _state(broker)
             if known.get(broker.id) != state:
-                seq = self._tell(events.BrokerStateChanged, broker.id, state)
+                seq = self._emit(events.BrokerStateChanged, broker.id, state)
                 if state != "running":
                     self._down[broker.id] = seq
 
@@ -165,52 +165,52 @@ class Changes:
         for key in sorted(old.keys() | new.keys()):
             value = new.get(key, "")
             if old.get(key, "") != value:
-                self._tell(events.ConfigChanged, entity, name, key, value)
+                self._emit(events.ConfigChanged, entity, name, key, value)
 
     # ---- topics and partitions
 
     def _topics(self, before: ClusterImage, now: ClusterImage) -> None:
-        known = {topic.name: topic for topic in before.topics}
+        topics = {topic.name: topic for topic in before.topics}
         for topic in now.topics:
-            earlier = known.pop(topic.name, None)
+            earlier = topics.pop(topic.name, None)
             if earlier is topic:
                 continue
             if earlier is not None and _is_another(earlier, topic):
-                self._gone(earlier)
+                self._topic_deleted(earlier)
                 earlier = None
             self._topic(earlier, topic, before, now)
-        for gone in known.values():
-            self._gone(gone)
+        for deleted in topics.values():
+            self._topic_deleted(deleted)
 
-    def _gone(self, topic: Topic) -> None:
+    def _topic_deleted(self, topic: Topic) -> None:
         """A topic and all its logs are no more."""
-        cause = self._tell(events.TopicDeleted, topic.name)
+        cause = self._emit(events.TopicDeleted, topic.name)
         for partition in topic.partitions:
             tp = f"{topic.name}-{partition.partition}"
             for broker in partition.replicas:
                 self._ends.pop((tp, broker), None)
-                self._tell(events.LogDeleted, tp, broker, cause=cause)
+                self._emit(events.LogDeleted, tp, broker, cause=cause)
 
     def _topic(
-        self, before: Topic | None, now: Topic, was: ClusterImage, image: ClusterImage
+        self, before: Topic | None, now: Topic, image_before: ClusterImage, image: ClusterImage
     ) -> None:
         assigned = [list(partition.replicas) for partition in now.partitions]
         if before is None:
-            self._tell(events.TopicCreated, now.name, assigned, now.configs or {})
+            self._emit(events.TopicCreated, now.name, assigned, now.configs or {})
         else:
             first = len(before.partitions)
             if len(assigned) > first:
-                self._tell(events.PartitionsAdded, now.name, first, assigned[first:])
+                self._emit(events.PartitionsAdded, now.name, first, assigned[first:])
             if before.configs != now.configs:
                 self._config_changes("topic", now.name, before.configs or {}, now.configs or {})
-        known = (
+        partitions = (
             {}
             if before is None
             else {partition.partition: partition for partition in before.partitions}
         )
-        alive = _Alive(_alive(image), _alive(image) - _alive(was))
+        alive = _Alive(_alive(image), _alive(image) - _alive(image_before))
         for partition in now.partitions:
-            earlier = known.get(partition.partition)
+            earlier = partitions.get(partition.partition)
             if earlier is not partition or not alive.risen.isdisjoint(partition.replicas):
                 self._partition(now.name, earlier, partition, alive)
 
@@ -218,45 +218,45 @@ class Changes:
         self, topic: str, before: Partition | None, now: Partition, alive: _Alive
     ) -> None:
         tp = f"{topic}-{now.partition}"
-        was = before or Partition(now.partition, now.replicas, isr=())
-        if (was.replicas, was.adding or (), was.removing or ()) != (
+        old = before or Partition(now.partition, now.replicas, isr=())
+        if (old.replicas, old.adding or (), old.removing or ()) != (
             now.replicas,
             now.adding or (),
             now.removing or (),
         ):
             moving = list(now.adding or ()), list(now.removing or ())
-            self._tell(events.ReplicasAssigned, tp, list(now.replicas), *moving)
+            self._emit(events.ReplicasAssigned, tp, list(now.replicas), *moving)
         leader, epoch = _led(now)
         isr = list(now.isr or ())
-        cause = self._cause(was, now)
-        is_new_leader = before is None or (was.leader, was.leader_epoch) != (
+        cause = self._cause(old, now)
+        is_new_leader = before is None or (old.leader, old.leader_epoch) != (
             now.leader,
             now.leader_epoch,
         )
-        if is_new_leader or was.isr != now.isr:
+        if is_new_leader or old.isr != now.isr:
             state = (tp, leader, epoch, isr, UNKNOWN, UNKNOWN)
-            seq = self._tell(events.PartitionStateChanged, *state, cause=cause)
-            self._roles(tp, was, now, alive, all_roles=is_new_leader, cause=seq)
-            if was.isr != now.isr and leader != NO_LEADER:
-                self._tell(events.IsrChanged, tp, leader, isr, UNKNOWN, cause=seq)
-        elif alive.risen or was.replicas != now.replicas:
-            self._roles(tp, was, now, alive, all_roles=False, cause=0)
-        told = now.elr or (), now.last_known_elr or ()
-        if told != (was.elr or (), was.last_known_elr or ()):
-            self._tell(events.EligibleReplicasChanged, tp, *map(list, told), cause=cause)
-        self._offsets(tp, was, now)
+            seq = self._emit(events.PartitionStateChanged, *state, cause=cause)
+            self._roles(tp, old, now, alive, all_roles=is_new_leader, cause=seq)
+            if old.isr != now.isr and leader != NO_LEADER:
+                self._emit(events.IsrChanged, tp, leader, isr, UNKNOWN, cause=seq)
+        elif alive.risen or old.replicas != now.replicas:
+            self._roles(tp, old, now, alive, all_roles=False, cause=0)
+        eligible = now.elr or (), now.last_known_elr or ()
+        if eligible != (old.elr or (), old.last_known_elr or ()):
+            self._emit(events.EligibleReplicasChanged, tp, *map(list, eligible), cause=cause)
+        self._offsets(tp, old, now)
 
-    def _cause(self, was: Partition, now: Partition) -> int:
+    def _cause(self, old: Partition, now: Partition) -> int:
         """The broker that went down meanwhile, if that is why it lost its leader or a replica."""
-        lost = {broker for broker in was.isr or () if broker not in (now.isr or ())}
-        if was.leader is not None and was.leader != now.leader:
-            lost.add(was.leader)
+        lost = {broker for broker in old.isr or () if broker not in (now.isr or ())}
+        if old.leader is not None and old.leader != now.leader:
+            lost.add(old.leader)
         return next((self._down[broker] for broker in sorted(lost) if broker in self._down), 0)
 
     def _roles(
         self,
         tp: str,
-        was: Partition,
+        old: Partition,
         now: Partition,
         alive: _Alive,
         *,
@@ -266,29 +266,29 @@ class Changes:
         """Who leads and who follows, as far as it is another than before."""
         leader, epoch = _led(now)
         for broker in now.replicas:
-            is_news = all_roles or broker in alive.risen or broker not in was.replicas
+            is_news = all_roles or broker in alive.risen or broker not in old.replicas
             if broker in alive.brokers and is_news:
                 role = "leader" if broker == leader else "follower"
                 kind = events.ReplicaRoleChanged
-                self._tell(kind, tp, broker, role, leader, epoch, cause=cause)
-        for broker in was.replicas:
+                self._emit(kind, tp, broker, role, leader, epoch, cause=cause)
+        for broker in old.replicas:
             if broker not in now.replicas:
                 self._ends.pop((tp, broker), None)
-                self._tell(events.LogDeleted, tp, broker, cause=cause)
+                self._emit(events.LogDeleted, tp, broker, cause=cause)
 
-    def _offsets(self, tp: str, was: Partition, now: Partition) -> None:
+    def _offsets(self, tp: str, old: Partition, now: Partition) -> None:
         leader, epoch = _led(now)
         if leader == NO_LEADER:
             return
-        if now.log_start is not None and now.log_start != was.log_start:
-            self._tell(events.LogStartOffsetChanged, tp, leader, now.log_start)
+        if now.log_start is not None and now.log_start != old.log_start:
+            self._emit(events.LogStartOffsetChanged, tp, leader, now.log_start)
         end = now.high_watermark
         if end is None:
             return
         self._reaches(tp, leader, end, epoch)
-        if end != was.high_watermark or leader != was.leader:
-            previous = UNKNOWN if was.high_watermark is None else was.high_watermark
-            self._tell(events.HighWatermarkChanged, tp, leader, end, previous, SEEN)
+        if end != old.high_watermark or leader != old.leader:
+            previous = UNKNOWN if old.high_watermark is None else old.high_watermark
+            self._emit(events.HighWatermarkChanged, tp, leader, end, previous, SEEN)
         for log in now.logs:
             if log.lag is not None and log.broker != leader and not log.future:
                 self._reaches(tp, log.broker, max(0, end - log.lag), epoch)
@@ -298,7 +298,7 @@ class Changes:
         known = self._ends.get((tp, broker), 0)
         if end > known or (tp, broker) not in self._ends:
             count = end - known
-            self._tell(events.RecordsAppended, tp, broker, known, count, epoch, NO_RECORDS)
+            self._emit(events.RecordsAppended, tp, broker, known, count, epoch, NO_RECORDS)
             self._ends[tp, broker] = end
 
     # ---- groups
@@ -306,37 +306,37 @@ class Changes:
     def _groups(self, before: ClusterImage, now: ClusterImage) -> None:
         if before.groups is now.groups:
             return
-        known = {group.id: group for group in before.groups}
+        groups = {group.id: group for group in before.groups}
         for group in now.groups:
-            earlier = known.pop(group.id, None)
+            earlier = groups.pop(group.id, None)
             if group != earlier:
                 self._group(earlier or Group(group.id), group)
-        for gone in known.values():
-            self._group(gone, Group(gone.id, state="Dead", coordinator=gone.coordinator))
+        for ended in groups.values():
+            self._group(ended, Group(ended.id, state="Dead", coordinator=ended.coordinator))
 
-    def _group(self, was: Group, now: Group) -> None:
+    def _group(self, before: Group, now: Group) -> None:
         broker = NO_LEADER if now.coordinator is None else now.coordinator
-        if (was.state, was.coordinator) != (now.state, now.coordinator):
-            self._tell(events.GroupStateChanged, now.id, broker, now.state or "", UNKNOWN)
-        old = {member.id: member for member in was.members}
+        if (before.state, before.coordinator) != (now.state, now.coordinator):
+            self._emit(events.GroupStateChanged, now.id, broker, now.state or "", UNKNOWN)
+        old = {member.id: member for member in before.members}
         new = {member.id: member for member in now.members}
         for member in new.keys() - old.keys():
             name = new[member].client_id or member
-            self._tell(events.MemberJoined, now.id, broker, name, member)
+            self._emit(events.MemberJoined, now.id, broker, name, member)
         for member in old.keys() - new.keys():
             name = old[member].client_id or member
-            self._tell(events.MemberLeft, now.id, broker, name, member, "no longer a member")
+            self._emit(events.MemberLeft, now.id, broker, name, member, "no longer a member")
         offsets = {
             f"{committed.topic}-{committed.partition}": committed.offset
-            for committed in was.offsets
+            for committed in before.offsets
         }
         for committed in now.offsets:
             tp = f"{committed.topic}-{committed.partition}"
             if committed.offset is not None and offsets.pop(tp, None) != committed.offset:
-                self._tell(events.OffsetCommitted, now.id, tp, broker, committed.offset)
+                self._emit(events.OffsetCommitted, now.id, tp, broker, committed.offset)
             offsets.pop(tp, None)
         for tp, offset in offsets.items():
-            self._tell(events.OffsetExpired, now.id, tp, broker, offset or 0)
+            self._emit(events.OffsetExpired, now.id, tp, broker, offset or 0)
 
 
 def _led(partition: Partition) -> tuple[int, int]:

@@ -189,10 +189,10 @@ class Observer:
         """What the cluster said last; the same object as long as nothing has changed."""
         if self._changed or self._image is None:
             self._changed = False
-            self._image = self._made(self._image)
+            self._image = self._image_now(self._image)
         return self._image
 
-    def _made(self, before: ClusterImage | None) -> ClusterImage:
+    def _image_now(self, before: ClusterImage | None) -> ClusterImage:
         base = before or self._identity()
         return replace(
             base,
@@ -214,13 +214,13 @@ class Observer:
 
     # ---- asking
 
-    def _news(self, place: Hashable, node: int, key: int, request: Message) -> Any:  # noqa: ANN401
+    def _news(self, source: Hashable, node: int, key: int, request: Message) -> Any:  # noqa: ANN401
         """Ask a node; None if it says what it said the last time."""
         frame = self.client.ask(node, key, request)
-        if self._seen.get(place) == frame:
+        if self._seen.get(source) == frame:
             return None
         message = self.client.decode(key, frame)
-        self._seen[place] = frame
+        self._seen[source] = frame
         return message
 
     def _ask_metadata(self) -> None:
@@ -228,13 +228,13 @@ class Observer:
         reason = "no broker is known"
         for node in self._nodes():
             try:
-                told = self._news(METADATA, node, METADATA, request)
+                metadata = self._news(METADATA, node, METADATA, request)
             except NoAnswerError as error:
                 reason = str(error)
                 continue
             self._node = node
-            if told is not None:
-                self._take_metadata(told)
+            if metadata is not None:
+                self._take_metadata(metadata)
             return
         raise LostError(reason)
 
@@ -246,16 +246,16 @@ class Observer:
         known = self._alive or self.client.brokers()
         yield from (node for node in known if node != first)
 
-    def _take_metadata(self, told: Any) -> None:  # noqa: ANN401 - a MetadataResponse
+    def _take_metadata(self, metadata: Any) -> None:  # noqa: ANN401 - a MetadataResponse
         self._changed = True
-        self._alive = {broker.node_id: broker for broker in told.brokers}
-        self._controller = told.controller_id
-        gone = self._topics.keys() - {topic.name for topic in told.topics}
-        for name in gone:
+        self._alive = {broker.node_id: broker for broker in metadata.brokers}
+        self._controller = metadata.controller_id
+        deleted = self._topics.keys() - {topic.name for topic in metadata.topics}
+        for name in deleted:
             del self._topics[name]
             self._told.pop(name, None)
             self._placed = True
-        for topic in told.topics:
+        for topic in metadata.topics:
             if topic.name is None or self._told.get(topic.name) == topic or not topic.partitions:
                 continue
             self._told[topic.name] = topic
@@ -269,10 +269,12 @@ class Observer:
             return
         assert self._node is not None
         request = DescribeClusterRequest(include_fenced_brokers=True)
-        told = self._news(CLUSTER, self._node, CLUSTER, request)
-        if told is not None:
+        cluster = self._news(CLUSTER, self._node, CLUSTER, request)
+        if cluster is not None:
             self._changed = True
-            self._fenced = {broker.broker_id: broker for broker in told.brokers if broker.is_fenced}
+            self._fenced = {
+                broker.broker_id: broker for broker in cluster.brokers if broker.is_fenced
+            }
 
     def _ask_quorum(self) -> None:
         if not self.is_kraft:
@@ -281,16 +283,16 @@ class Observer:
         request = DescribeQuorumRequest(
             [DescribeQuorumTopic("__cluster_metadata", [DescribeQuorumPartition(0)])]
         )
-        told = self._news(QUORUM, self._node, QUORUM, request)
-        if told is None or not told.topics or told.topics[0].partitions[0].error_code:
+        response = self._news(QUORUM, self._node, QUORUM, request)
+        if response is None or not response.topics or response.topics[0].partitions[0].error_code:
             return
-        partition = told.topics[0].partitions[0]
+        partition = response.topics[0].partitions[0]
         self.log_ends = {
             replica.replica_id: replica.log_end_offset
             for replica in (*partition.current_voters, *partition.observers)
             if replica.log_end_offset >= 0
         }
-        quorum = _quorum(partition, told.nodes)
+        quorum = _quorum(partition, response.nodes)
         if self._quorum is None or replace(quorum, offset=self._quorum.offset) != self._quorum:
             self._changed = True
         self._quorum = quorum
@@ -301,16 +303,16 @@ class Observer:
         node = self._controller if self._controller in self._alive else self._node
         assert node is not None
         request = ListPartitionReassignmentsRequest()
-        told = self._news(REASSIGNMENTS, node, REASSIGNMENTS, request)
-        if told is None and not self._placed:
+        response = self._news(REASSIGNMENTS, node, REASSIGNMENTS, request)
+        if response is None and not self._placed:
             return
-        if told is not None:
+        if response is not None:
             self._moving = {
                 (topic.name, partition.partition_index): (
                     partition.adding_replicas,
                     partition.removing_replicas,
                 )
-                for topic in told.topics
+                for topic in response.topics
                 for partition in topic.partitions
             }
         moving = self._moving
@@ -336,24 +338,24 @@ class Observer:
         while True:
             request = DescribeTopicPartitionsRequest([], PAGE, cursor)
             frame = self.client.ask(self._node, TOPIC_PARTITIONS, request)
-            told = self.client.decode(TOPIC_PARTITIONS, frame)
-            for topic in told.topics:
+            response = self.client.decode(TOPIC_PARTITIONS, frame)
+            for topic in response.topics:
                 for partition in topic.partitions:
                     elrs[topic.name, partition.partition_index] = (
                         partition.eligible_leader_replicas or (),
                         partition.last_known_elr or (),
                     )
-            if told.next_cursor is None or told.next_cursor == cursor:
+            if response.next_cursor is None or response.next_cursor == cursor:
                 break
-            cursor = told.next_cursor
+            cursor = response.next_cursor
 
         def with_elr(topic: str, partition: Partition) -> Partition:
-            known = elrs.get((topic, partition.partition))
-            if known is None or (partition.elr, partition.last_known_elr) == tuple(
-                map(tuple, known)
+            eligible = elrs.get((topic, partition.partition))
+            if eligible is None or (partition.elr, partition.last_known_elr) == tuple(
+                map(tuple, eligible)
             ):
                 return partition
-            return replace(partition, elr=tuple(known[0]), last_known_elr=tuple(known[1]))
+            return replace(partition, elr=tuple(eligible[0]), last_known_elr=tuple(eligible[1]))
 
         self._update(with_elr)
 
@@ -372,7 +374,7 @@ class Observer:
         if self._placed:
             self._placed = False
             self._offset_requests.clear()
-            self._seen = {place: seen for place, seen in self._seen.items() if place == METADATA}
+            self._seen = {place: frame for place, frame in self._seen.items() if place == METADATA}
             led: dict[int, dict[str, list[int]]] = {}
             for name, topic in self._topics.items():
                 for partition in topic.partitions:
@@ -399,11 +401,13 @@ class Observer:
         failures = []
         for broker, request in self._requests_of(timestamp).items():
             try:
-                told = self._news((LIST_OFFSETS, broker, timestamp), broker, LIST_OFFSETS, request)
+                response = self._news(
+                    (LIST_OFFSETS, broker, timestamp), broker, LIST_OFFSETS, request
+                )
             except NoAnswerError as error:
                 failures.append(f"broker {broker}: {error}")
                 continue
-            for topic in () if told is None else told.topics:
+            for topic in () if response is None else response.topics:
                 numbered = offsets.setdefault(topic.name, {})
                 for partition in topic.partitions:
                     offset = (
@@ -449,14 +453,14 @@ class Observer:
         failures = []
         for broker in list(self._alive):
             try:
-                told = self._news(
+                response = self._news(
                     (LOG_DIRS, broker), broker, LOG_DIRS, DescribeLogDirsRequest(None)
                 )
             except NoAnswerError as error:
                 failures.append(f"broker {broker}: {error}")
                 continue
-            if told is not None:
-                self._take_sizes(broker, told.results)
+            if response is not None:
+                self._take_sizes(broker, response.results)
         if failures:
             raise NoAnswerError(failures[0])
 
@@ -506,11 +510,11 @@ class Observer:
         for broker, names in by_broker.items():
             for start in range(0, len(names), GROUPS_AT_ONCE):
                 for group in self._groups_of(broker, names[start : start + GROUPS_AT_ONCE]):
-                    told = listed[group.id]
+                    group_listing = listed[group.id]
                     groups[group.id] = replace(
                         group,
-                        type=told.group_type or None,
-                        state=group.state or told.group_state or None,
+                        type=group_listing.group_type or None,
+                        state=group.state or group_listing.group_state or None,
                     )
         if failures:  # a group that cannot be asked for now is what it was
             groups = {**self._groups, **groups}
@@ -549,8 +553,8 @@ class Observer:
         self, broker: int, names: Sequence[str]
     ) -> Iterator[tuple[str, tuple[CommittedOffset, ...]]]:
         if (self.client.version_of(OFFSET_FETCH) or 0) >= MANY_GROUPS:
-            asked = [OffsetFetchRequestGroup(name, topics=None) for name in names]
-            frame = self.client.ask(broker, OFFSET_FETCH, OffsetFetchRequest(groups=asked))
+            requested = [OffsetFetchRequestGroup(name, topics=None) for name in names]
+            frame = self.client.ask(broker, OFFSET_FETCH, OffsetFetchRequest(groups=requested))
             for group in self.client.decode(OFFSET_FETCH, frame).groups:
                 yield group.group_id, _offsets_in(group.topics)
             return
@@ -581,12 +585,12 @@ class Observer:
         }
         voters = self._quorum.controllers if self._quorum is not None else ()
         observers = self.log_ends.keys() - {voter.id for voter in voters}
-        known = {broker.id: broker for broker in self._image.brokers} if self._image else {}
+        by_id = {broker.id: broker for broker in self._image.brokers} if self._image else {}
         for number in sorted(
-            self._alive.keys() | self._fenced.keys() | assigned | known.keys() | observers
+            self._alive.keys() | self._fenced.keys() | assigned | by_id.keys() | observers
         ):
-            told = self._alive.get(number) or self._fenced.get(number)
-            before = known.get(number, Broker(number))
+            described = self._alive.get(number) or self._fenced.get(number)
+            before = by_id.get(number, Broker(number))
             up = number in self._alive
             broker = replace(
                 before,
@@ -596,27 +600,27 @@ class Observer:
                 configs=self._configs.get(f"broker:{number}", before.configs),
                 static_configs=self._configs.get(f"static:{number}", before.static_configs),
             )
-            if told is not None:
-                rack = told.rack or NO_RACK
-                broker = replace(broker, rack=rack, host=told.host, port=told.port)
+            if described is not None:
+                rack = described.rack or NO_RACK
+                broker = replace(broker, rack=rack, host=described.host, port=described.port)
             yield broker
 
 
-def _topic(before: Topic | None, told: MetadataResponseTopic) -> Topic:
-    assert told.name is not None
-    topic_id = uuid_text(told.topic_id)
+def _topic(before: Topic | None, now: MetadataResponseTopic) -> Topic:
+    assert now.name is not None
+    topic_id = uuid_text(now.topic_id)
     if before is not None and before.id != topic_id:
         before = None  # deleted and made again
-    known = (
+    partitions_before = (
         {}
         if before is None
         else {partition.partition: partition for partition in before.partitions}
     )
     partitions = (
-        _partition(known.get(partition.partition_index), partition)
-        for partition in sorted(told.partitions, key=lambda partition: partition.partition_index)
+        _partition(partitions_before.get(partition.partition_index), partition)
+        for partition in sorted(now.partitions, key=lambda partition: partition.partition_index)
     )
-    base = before or Topic(told.name, id=topic_id)
+    base = before or Topic(now.name, id=topic_id)
     return replace(base, partitions=tuple(partitions))
 
 
@@ -624,39 +628,39 @@ def _leaders(topic: Topic) -> list[int | None]:
     return [partition.leader for partition in topic.partitions]
 
 
-def _partition(before: Partition | None, told: MetadataResponsePartition) -> Partition:
-    replicas, isr = tuple(told.replica_nodes), tuple(told.isr_nodes)
-    epoch = told.leader_epoch if told.leader_epoch >= 0 else None
+def _partition(before: Partition | None, now: MetadataResponsePartition) -> Partition:
+    replicas, isr = tuple(now.replica_nodes), tuple(now.isr_nodes)
+    epoch = now.leader_epoch if now.leader_epoch >= 0 else None
     if before is None:
         return Partition(
-            told.partition_index,
+            now.partition_index,
             replicas,
-            told.leader_id,
+            now.leader_id,
             isr,
             leader_epoch=epoch,
         )
     fields = (before.replicas, before.leader, before.isr, before.leader_epoch)
-    if fields == (replicas, told.leader_id, isr, epoch):
+    if fields == (replicas, now.leader_id, isr, epoch):
         return before
-    return replace(before, replicas=replicas, leader=told.leader_id, isr=isr, leader_epoch=epoch)
+    return replace(before, replicas=replicas, leader=now.leader_id, isr=isr, leader_epoch=epoch)
 
 
 def _quorum(partition: Any, nodes: Sequence[Any]) -> Quorum:  # noqa: ANN401 - PartitionData
     endpoints = {node.node_id: node.listeners[0] for node in nodes if node.listeners}
     newest_ms = max((voter.last_fetch_timestamp for voter in partition.current_voters), default=-1)
 
-    def controller(told: Any) -> Controller:  # noqa: ANN401 - a voter
-        end = endpoints.get(told.replica_id)
-        fetched_ms = told.last_fetch_timestamp
+    def controller(replica: Any) -> Controller:  # noqa: ANN401 - a voter
+        end = endpoints.get(replica.replica_id)
+        fetched_ms = replica.last_fetch_timestamp
         return Controller(
-            told.replica_id,
+            replica.replica_id,
             up=True
-            if told.replica_id == partition.leader_id
+            if replica.replica_id == partition.leader_id
             else None
             if newest_ms < 0
             else newest_ms - fetched_ms <= QUORUM_FETCHES_MS,
             voter=True,
-            directory_id=uuid_text(told.replica_directory_id),
+            directory_id=uuid_text(replica.replica_directory_id),
             host=None if end is None else end.host,
             port=None if end is None else end.port,
         )

@@ -39,13 +39,14 @@ def bookmark(name: str, note: str, seq: int, time_us: int) -> Bookmark:
     name, note = name.strip(), note.strip()
     if not name:
         raise BookmarkError("A bookmark needs a name.")
-    for what, text, most in (
+    for field, text, maximum in (
         ("name", name, NAME_CHARACTERS_MAX),
         ("note", note, NOTE_CHARACTERS_MAX),
     ):
-        if len(text) > most:
+        if len(text) > maximum:
             raise BookmarkError(
-                f"A bookmark's {what} has at most {most:,} characters; this one has {len(text):,}."
+                f"A bookmark's {field} has at most {maximum:,} characters; this one has"
+                f" {len(text):,}."
             )
     return Bookmark(name, note, seq, time_us)
 

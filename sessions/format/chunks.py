@@ -117,7 +117,7 @@ class Chunks:
         tail = self._open_chunk()
         if tail and tail[0].seq <= seq <= tail[-1].seq:
             return tail
-        return self._decoded(self._place(seq))
+        return self._decoded(self._chunk_of(seq))
 
     def remember(self, events: list[Event]) -> None:
         """Cache a chunk that has just been written, to save decoding it."""
@@ -133,7 +133,7 @@ class Chunks:
             self.session.refresh()
         return self.session
 
-    def _place(self, seq: int) -> Chunk:
+    def _chunk_of(self, seq: int) -> Chunk:
         chunks = self.session.chunks
         if self._tail is not None and (not chunks or seq > chunks[-1].last_seq):
             self.session.refresh()
@@ -146,13 +146,13 @@ class Chunks:
             raise SessionDamagedError(f"{self.session.path} has no event {seq:,}.")
         return chunks[index]
 
-    def _decoded(self, place: Chunk) -> list[Event]:
-        first = place.first_seq
+    def _decoded(self, chunk: Chunk) -> list[Event]:
+        first = chunk.first_seq
         events = self._cache.get(first)
-        if events is None or events[-1].seq < place.last_seq:
-            self._spend(place.last_seq - first + 1)
+        if events is None or events[-1].seq < chunk.last_seq:
+            self._spend(chunk.last_seq - first + 1)
             with collector_paused():
-                unpacked = self.session.unpacked(place)
+                unpacked = self.session.unpacked(chunk)
                 events = unpacked.events()
             self._keep(events, unpacked.memory)
         else:
@@ -165,8 +165,8 @@ class Chunks:
         self._cache.move_to_end(first)
         self._weights[first] = max(sum(map(weight_of, events)), memory // EVENT_BYTES)
         while sum(self._weights.values()) > CACHED_WEIGHT_MAX and len(self._cache) > 1:
-            gone, _ = self._cache.popitem(last=False)
-            del self._weights[gone]
+            oldest, _ = self._cache.popitem(last=False)
+            del self._weights[oldest]
 
     # ---- by time
 
@@ -205,10 +205,10 @@ class Chunks:
     def batches_before(self, seq: int, records: int) -> list[Batch]:
         """Return the last batches before an event, with at least this many records."""
         batches: list[Batch] = []
-        places = [place for place in self.session.chunks if place.first_seq < seq]
-        for place in reversed(places):
-            if place.last_record >= 0:
-                events = self._decoded(place)
+        earlier = [chunk for chunk in self.session.chunks if chunk.first_seq < seq]
+        for chunk in reversed(earlier):
+            if chunk.last_record >= 0:
+                events = self._decoded(chunk)
                 batches += reversed(_batches(event for event in events if event.seq < seq))
             if sum(len(batch.values) for batch in batches) >= records:
                 return batches[::-1]
@@ -232,13 +232,13 @@ class Chunks:
         self._spend(count)
         records: list[CommittedRecord] = []
         chunks = self._refreshed().chunks
-        for place in chunks[bisect_left(chunks, first, key=_LAST_SEQ) :]:
-            if place.first_seq > last:
+        for chunk in chunks[bisect_left(chunks, first, key=_LAST_SEQ) :]:
+            if chunk.first_seq > last:
                 break
-            unpacked = self.session.unpacked(place, COMMITTED)
+            unpacked = self.session.unpacked(chunk, COMMITTED)
             for column in unpacked.columns:
                 begin, end = (
-                    bisect_left(column.places, seq - place.first_seq) for seq in (first, last + 1)
+                    bisect_left(column.places, seq - chunk.first_seq) for seq in (first, last + 1)
                 )
                 fields = (field[begin:end] for field in column.fields)
                 records += map(CommittedRecord, *fields)
@@ -274,18 +274,18 @@ class Chunks:
             self.session.refresh()
         chunks = self.session.chunks
         if direction > 0:
-            places = chunks[bisect_right(chunks, seq, key=_LAST_SEQ) :]
+            candidates = chunks[bisect_right(chunks, seq, key=_LAST_SEQ) :]
         else:
-            places = chunks[: bisect_left(chunks, seq, key=_FIRST_SEQ)][::-1]
-        for place in places:
-            if tail and place.first_seq >= tail[0].seq:
+            candidates = chunks[: bisect_left(chunks, seq, key=_FIRST_SEQ)][::-1]
+        for chunk in candidates:
+            if tail and chunk.first_seq >= tail[0].seq:
                 continue
             try:
-                if not self._may_touch(place, names):
+                if not self._may_touch(chunk, names):
                     continue
-                events = self._decoded(place)
+                events = self._decoded(chunk)
             except StillReadingError:
-                reached = place.last_seq + 1 if direction < 0 else place.first_seq - 1
+                reached = chunk.last_seq + 1 if direction < 0 else chunk.first_seq - 1
                 raise StillReadingError(reached) from None
             except (SessionDroppedError, SessionEndedError):
                 continue
@@ -293,9 +293,9 @@ class Chunks:
         if tail and direction > 0:
             yield tail
 
-    def _may_touch(self, place: Chunk, names: set[str]) -> bool:
+    def _may_touch(self, chunk: Chunk, names: set[str]) -> bool:
         try:
-            objects = self.session.objects(place)
+            objects = self.session.objects(chunk)
         except (BlockError, SessionDamagedError):
             return True
         return any(b"\n%b\n" % name.encode() in objects for name in names)

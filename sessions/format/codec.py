@@ -96,8 +96,8 @@ def _column_decoder(hint: object) -> msgspec.msgpack.Decoder[Any] | None:
 
 
 def _default(field: msgspec.structs.FieldInfo) -> object:
-    made = field.default_factory
-    return made() if callable(made) else field.default
+    factory = field.default_factory
+    return factory() if callable(factory) else field.default
 
 
 PLANS: Final = {kind: _plan(kind) for kind in TYPES.values()}
@@ -181,23 +181,23 @@ class Unpacked(NamedTuple):
             return self
         columns = []
         for kind, places, causes, fields in self.columns:
-            kept = bisect_left(places, count)
-            cut = [field[:kept] for field in fields]
-            columns.append(Columns(kind, places[:kept], causes[:kept], cut))
+            end = bisect_left(places, count)
+            cut = [field[:end] for field in fields]
+            columns.append(Columns(kind, places[:end], causes[:end], cut))
         return Unpacked(self.first_seq, self.times[:count], columns, self.memory)
 
     def events(self, kinds: Kinds = None) -> list[Event]:
         """Return the events of some types, or all, in order; types without columns are omitted."""
         placed: list[Any] = [None] * len(self.times)
-        first, time_at, made = self.first_seq, self.times.__getitem__, 0
+        first, time_at, count = self.first_seq, self.times.__getitem__, 0
         for kind, places, causes, fields in self.columns:
             if kinds is None or kind in kinds:
-                seqs = [place + first for place in places]
+                seqs = [index + first for index in places]
                 events = map(kind, seqs, map(time_at, places), causes, *fields)
-                for place, event in zip(places, events, strict=True):
-                    placed[place] = event
-                made += len(places)
-        return placed if made == len(placed) else [event for event in placed if event is not None]
+                for index, event in zip(places, events, strict=True):
+                    placed[index] = event
+                count += len(places)
+        return placed if count == len(placed) else [event for event in placed if event is not None]
 
 
 def decode(data: bytes) -> list[Event]:
@@ -240,27 +240,27 @@ def _require_size(block: Block) -> None:
 
 def _unpacked(block: Block, kinds: Kinds) -> Unpacked:
     order, first_seq = block.order, block.first_seq
-    places: list[list[int]] = [[] for _ in block.kinds]
-    for place, kind in enumerate(order):
-        places[kind].append(place)
+    indexes: list[list[int]] = [[] for _ in block.kinds]
+    for index, kind in enumerate(order):
+        indexes[kind].append(index)
     layouts = block.fields or [""] * len(block.kinds)
     texts = _Texts(block.strings)
     columns = []
-    for name, layout, encoded, mine in zip(
-        block.kinds, layouts, block.columns, places, strict=True
+    for name, layout, encoded, own_indexes in zip(
+        block.kinds, layouts, block.columns, indexes, strict=True
     ):
         plan = PLANS[TYPES[name]]
         if kinds is not None and plan.kind not in kinds:
             continue
         backs = _INTS.decode(encoded[0])
         named = _named(plan, layout, encoded[1:])
-        fields = [_field(plan, field, named, len(mine), texts) for field in plan.decoders]
-        if any(len(field) != len(mine) for field in (backs, *fields)):
+        fields = [_field(plan, field, named, len(own_indexes), texts) for field in plan.decoders]
+        if any(len(field) != len(own_indexes) for field in (backs, *fields)):
             raise BlockError(f"a column of {name} is too short or too long")
-        causes = [place + first_seq - back for place, back in zip(mine, backs, strict=True)]
+        causes = [index + first_seq - back for index, back in zip(own_indexes, backs, strict=True)]
         if min(backs, default=0) < 0 or min(causes, default=0) < 0:
             raise BlockError(f"the cause of a {name} is not an earlier event")
-        columns.append(Columns(plan.kind, mine, causes, fields))
+        columns.append(Columns(plan.kind, own_indexes, causes, fields))
     return Unpacked(first_seq, list(accumulate(block.times)), columns)
 
 

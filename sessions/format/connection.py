@@ -144,16 +144,16 @@ def _opened_copy(path: Path, log: Path, *, is_short: bool) -> Opened:
         copy = Path(folder.name, "copy")
         shutil.copyfile(path, copy)
         shutil.copyfile(log, beside(copy, LOG))
-        return Opened(_connect(copy, "mode=rw", is_short=is_short, of=path), folder)
+        return Opened(_connect(copy, "mode=rw", is_short=is_short, named_path=path), folder)
     except BaseException:
         folder.cleanup()
         raise
 
 
 def _connect(
-    path: Path, options: str, *, is_short: bool = False, of: Path | None = None
+    path: Path, options: str, *, is_short: bool = False, named_path: Path | None = None
 ) -> sqlite3.Connection:
-    """Return a read-only connection; the path to name in messages is ``of``, if given.
+    """Return a read-only connection; the path to name in messages is ``named_path``, if given.
 
     Raises:
         sqlite3.OperationalError: the file cannot be opened in this way.
@@ -177,7 +177,7 @@ def _connect(
         raise
     except UNREADABLE as error:
         database.close()
-        raise SessionDamagedError(damage_sentence(of or path, error)) from error
+        raise SessionDamagedError(damage_sentence(named_path or path, error)) from error
     return database
 
 

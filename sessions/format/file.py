@@ -238,7 +238,7 @@ class SessionFile:
                 self._database.execute("ROLLBACK")
 
     def _look_at_extent(self) -> None:
-        known = self.first_seq
+        previous_first = self.first_seq
         with suppress(SessionDamagedError):  # a late beginning needs an extent
             if self._has_meta("extent"):
                 extent = self._meta("extent", Extent)
@@ -246,7 +246,7 @@ class SessionFile:
                     raise SessionDamagedError("its first event is none of a recording")
                 self.extent = extent
         first = self.first_seq
-        if first != known:
+        if first != previous_first:
             if self._chunks is not None:
                 self._chunks = [chunk for chunk in self._chunks if chunk.first_seq >= first]
             if self._keyframes is not None:
@@ -332,17 +332,17 @@ class SessionFile:
             raise
 
     def _read_keyframes(self) -> None:
-        places = self._keyframes
-        if places is None:
+        keyframe_places = self._keyframes
+        if keyframe_places is None:
             return
-        known = places[-1].seq if places else 0
+        last_seq = keyframe_places[-1].seq if keyframe_places else 0
         statement = "SELECT seq, base_seq FROM keyframes WHERE seq > ? ORDER BY seq"
-        for seq, base_seq in self._typed_rows(tuple[int, int], statement, (known,)):
-            if len(places) >= limits.KEYFRAMES_MAX:
+        for seq, base_seq in self._typed_rows(tuple[int, int], statement, (last_seq,)):
+            if len(keyframe_places) >= limits.KEYFRAMES_MAX:
                 self._damaged(f"it has more than {limits.KEYFRAMES_MAX:,} keyframes")
                 break
             if seq <= self.last_seq:
-                places.append(KeyframePlace(seq, base_seq))
+                keyframe_places.append(KeyframePlace(seq, base_seq))
 
     def _require_end(self) -> None:
         """Report missing last events as damage, from other rows that refer to them."""
@@ -356,23 +356,23 @@ class SessionFile:
         elif outcome is not None and outcome.events < last:
             self._damaged(f"it says that it was closed after event {outcome.events:,}")
 
-    def end_before(self, seq: int, what: str) -> NoReturn:
+    def end_before(self, seq: int, damage: str) -> NoReturn:
         """Make the session end before an event that cannot follow those before it.
 
         Raises:
             SessionEndedError: always.
         """
-        self._end_before(seq, what)
-        raise SessionEndedError(f"{self.path} is damaged from event {seq:,} on: {brief(what)}.")
+        self._end_before(seq, damage)
+        raise SessionEndedError(f"{self.path} is damaged from event {seq:,} on: {brief(damage)}.")
 
-    def _end_before(self, seq: int, what: str = "") -> None:
+    def _end_before(self, seq: int, damage: str = "") -> None:
         """Make the session end before an event that cannot be read."""
         self._chunks = [chunk for chunk in self.chunks if chunk.last_seq < seq]
         self.damaged_at = seq
         self._last = self._chunks[-1] if self._chunks else None
         if self._keyframes is not None:
             self._keyframes = [place for place in self._keyframes if place.seq < seq]
-        self._damaged(what or f"the events from number {seq:,} on")
+        self._damaged(damage or f"the events from number {seq:,} on")
 
     # ---- events and keyframes
 
@@ -523,8 +523,8 @@ class SessionFile:
         rows_max = min(limits.SUMMARY_ROWS_MAX, self.last_seq + limits.BEYOND_MAX)
         statement = "SELECT * FROM summary WHERE seq > ? ORDER BY seq"
         rows = self._typed_rows(tuple[int, ...], statement, (after_seq,))
-        kept = islice(rows, rows_max)
-        return [(seq, time_us, completed(counts)) for seq, time_us, *counts in kept]
+        first_rows = islice(rows, rows_max)
+        return [(seq, time_us, completed(counts)) for seq, time_us, *counts in first_rows]
 
     # ---- rows
 
@@ -569,11 +569,11 @@ class SessionFile:
         except (*UNREADABLE, MemoryError, msgspec.ValidationError) as error:
             self._damaged(str(error))
 
-    def _damaged(self, what: str) -> None:
+    def _damaged(self, damage: str) -> None:
         if not self.damage:
-            what = brief(what)
+            damage = brief(damage)
             self.damage = (
-                f"{self.path} is damaged ({what}): it opens up to event {self.last_seq:,}."
+                f"{self.path} is damaged ({damage}): it opens up to event {self.last_seq:,}."
             )
 
 

@@ -86,18 +86,18 @@ def _take_log(frame: Keyframe, base: QuorumState | None) -> None:
     """Leave out the records of the metadata log that the base has: it only grows."""
     quorum = frame.state.quorum
     if quorum is not None and (pieces := _pieces_of(quorum)):
-        known = len(_pieces_of(base)) if base is not None else 0
-        frame.pieces, frame.kept_records = pieces[known:], len(quorum.log)
+        base_pieces = len(_pieces_of(base)) if base is not None else 0
+        frame.pieces, frame.kept_records = pieces[base_pieces:], len(quorum.log)
         frame.state.quorum = copy(quorum)
         frame.state.quorum.log = []
         return
     if quorum is None or base is None or not base.log or len(quorum.log) < len(base.log):
         return
-    kept = len(base.log)
-    if quorum.log[kept - 1] == base.log[-1]:
-        frame.kept_records = kept
+    base_count = len(base.log)
+    if quorum.log[base_count - 1] == base.log[-1]:
+        frame.kept_records = base_count
         frame.state.quorum = copy(quorum)
-        frame.state.quorum.log = quorum.log[kept:]
+        frame.state.quorum.log = quorum.log[base_count:]
 
 
 def _pieces_of(quorum: QuorumState) -> list[Piece]:
@@ -129,11 +129,11 @@ def _short(
         before = None if base is None else base.replica_states.get(broker)
         if before is None or not before.log:
             continue
-        same = same_start(before.log, replica.log)
-        if same:
+        shared = same_start(before.log, replica.log)
+        if shared:
             rest = replicas[broker] = copy(replica)
-            rest.log = replica.log[same:]
-            kept.append((partition.name, broker, same))
+            rest.log = replica.log[shared:]
+            kept.append((partition.name, broker, shared))
     return short
 
 

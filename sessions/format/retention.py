@@ -32,16 +32,16 @@ def newest(
     batches: Sequence[Batch], records: int = EARLY_RECORDS_MAX, characters: int | None = None
 ) -> list[Batch]:
     """Return the last batches that together have at least so many records and ``characters``."""
-    kept: list[Batch] = []
-    left = records
+    newest_first: list[Batch] = []
+    needed = records
     room = sum(map(_characters, batches)) + 1 if characters is None else characters
     for batch in reversed(batches):
-        if left <= 0 or room <= 0:
+        if needed <= 0 or room <= 0:
             break
-        kept.append(batch)
-        left -= len(batch.values)
+        newest_first.append(batch)
+        needed -= len(batch.values)
         room -= _characters(batch)
-    return kept[::-1]
+    return newest_first[::-1]
 
 
 def _characters(batch: Batch) -> int:

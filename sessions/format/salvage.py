@@ -83,33 +83,33 @@ class Salvage:
 
     def row(self, first_seq: int) -> Found | None:
         """Return a chunk as stored in the file; None if it is not complete."""
-        place = self._places.get(first_seq)
-        if place is None:
+        offsets = self._places.get(first_seq)
+        if offsets is None:
             return None
         self._left = len(self._content)
-        return self._row(self._page(place[0]), place[1])
+        return self._row(self._page(offsets[0]), offsets[1])
 
     def _page(self, begin: int) -> bytes:
         return self._content[begin : begin + self._size]
 
     def _cells(self) -> Iterator[tuple[int, int]]:
         """Yield possible cells of leaf pages: the offsets of the page and of the cell in it."""
-        left = SALVAGE_CELLS_MAX
+        cells_left = SALVAGE_CELLS_MAX
         for begin in range(0, len(self._content) - self._size + 1, self._size):
             head = HEADER_BYTES if begin == 0 else 0
             if self._content[begin + head] != LEAF:
                 continue
             page = self._page(begin)
-            places = head + LEAF_HEAD_BYTES
+            pointers = head + LEAF_HEAD_BYTES
             cells = int.from_bytes(page[head + 3 : head + 5], "big")
-            ends = range(places, min(places + 2 * cells, self._size - 1), 2)
+            ends = range(pointers, min(pointers + 2 * cells, self._size - 1), 2)
             offsets = [int.from_bytes(page[at : at + 2], "big") for at in ends]
             # Most pages belong to other tables: three of their rows tell that.
-            some = {offsets[0], offsets[len(offsets) // 2], offsets[-1]} if offsets else ()
-            if any(_is_chunk_at(page, at) for at in some):
-                for at in offsets[: max(0, left)]:
+            samples = {offsets[0], offsets[len(offsets) // 2], offsets[-1]} if offsets else ()
+            if any(_is_chunk_at(page, at) for at in samples):
+                for at in offsets[: max(0, cells_left)]:
                     yield begin, at
-                left -= len(offsets)
+                cells_left -= len(offsets)
 
     def _row(self, page: bytes, at: int) -> Found:
         size, at = _varint(page, at)
@@ -118,19 +118,19 @@ class Salvage:
             raise NotARowError
         self._left -= size
         record = self._record(page, at, size)
-        head, place = _varint(record, 0)
+        head, header_at = _varint(record, 0)
         types: list[int] = []
-        while place < head:
-            kind, place = _varint(record, place)
+        while header_at < head:
+            kind, header_at = _varint(record, header_at)
             types.append(kind)
         numbers = []
         for kind in types[1:-1]:
             length = INTEGER_BYTES[kind]
-            part = record[place : place + length]
+            part = record[header_at : header_at + length]
             numbers.append(kind - 8 if length == 0 else int.from_bytes(part, "big", signed=True))
-            place += length
+            header_at += length
         last_seq, first_us, last_us, first_record, last_record, checksum = numbers
-        block = record[place : place + (types[-1] - BLOB) // 2]
+        block = record[header_at : header_at + (types[-1] - BLOB) // 2]
         return (
             (first_seq, last_seq, first_us, last_us, first_record, last_record),
             checksum,
@@ -171,11 +171,11 @@ def _is_chunk_at(page: bytes, at: int) -> bool:
 
 def _is_chunk(page: bytes, at: int) -> bool:
     """Return whether a record's header is that of a chunk: integers and a block."""
-    head, place = _varint(page, at)
+    head, position = _varint(page, at)
     end = at + head
     types: list[int] = []
-    while place < end and len(types) <= NUMBERS + 3:
-        kind, place = _varint(page, place)
+    while position < end and len(types) <= NUMBERS + 3:
+        kind, position = _varint(page, position)
         types.append(kind)
     if len(types) != NUMBERS + 3:
         return False
@@ -187,9 +187,9 @@ def _is_chunk(page: bytes, at: int) -> bool:
 def _varint(data: bytes, at: int) -> tuple[int, int]:
     """Return a varint of one to nine bytes, and the position after it."""
     value = 0
-    for place in range(at, at + VARINT_BYTES_MAX - 1):
-        byte = data[place]
+    for index in range(at, at + VARINT_BYTES_MAX - 1):
+        byte = data[index]
         value = value << 7 | byte & ~GOES_ON
         if not byte & GOES_ON:
-            return value, place + 1
-    return value << 8 | data[place + 1], place + 2
+            return value, index + 1
+    return value << 8 | data[index + 1], index + 2

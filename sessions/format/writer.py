@@ -127,13 +127,13 @@ class SessionWriter:
         )
         self._execute("INSERT OR REPLACE INTO touches VALUES (?, ?)", (numbers[0], chunk.objects))
 
-    def put_input(self, given: RecordedInput) -> None:
+    def put_input(self, recorded: RecordedInput) -> None:
         """Store a statement."""
-        stored = None if given.statement is None else _text(given.statement)
-        numbers = (given.seq, given.time_us, given.steps, given.line)
+        stored = None if recorded.statement is None else _text(recorded.statement)
+        numbers = (recorded.seq, recorded.time_us, recorded.steps, recorded.line)
         self._execute(
             "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (*numbers, given.text, stored, input_checksum(numbers, given.text, stored)),
+            (*numbers, recorded.text, stored, input_checksum(numbers, recorded.text, stored)),
         )
 
     def put_bookmark(self, mark: Bookmark) -> None:
@@ -146,10 +146,10 @@ class SessionWriter:
 
     def put_counts(self, changes: Iterable[tuple[int, int, Counts]]) -> None:
         """Store what the time bar draws: event, time and counts after it."""
-        places = ", ".join("?" * (2 + len(Counts.__struct_fields__)))
+        parameters = ", ".join("?" * (2 + len(Counts.__struct_fields__)))
         for seq, time_us, counts in changes:
             self._execute(
-                f"INSERT OR REPLACE INTO summary VALUES ({places})",
+                f"INSERT OR REPLACE INTO summary VALUES ({parameters})",
                 (seq, time_us, *msgspec.structs.astuple(counts)),
             )
 
@@ -180,8 +180,8 @@ class SessionWriter:
             self._execute(f"DELETE FROM {table} WHERE first_seq < ?", (first,))
         for table in ("keyframes", "bookmarks"):
             self._execute(f"DELETE FROM {table} WHERE seq < ?", (first - 1,))
-        kept = "(SELECT max(seq) FROM summary WHERE seq < ?)"
-        self._execute(f"DELETE FROM summary WHERE seq < {kept}", (first,))
+        last_dropped = "(SELECT max(seq) FROM summary WHERE seq < ?)"
+        self._execute(f"DELETE FROM summary WHERE seq < {last_dropped}", (first,))
         self.put_meta("extent", extent)
 
     def replace_bookmarks(self, marks: Iterable[Bookmark]) -> None:

@@ -171,16 +171,16 @@ class ControlChannel:
             return None
         _refuse_http(line)
         request = _request(line)
-        asked = {} if isinstance(request, str) else request
-        token = asked.pop("token", None)
+        fields = {} if isinstance(request, str) else request
+        token = fields.pop("token", None)
         if not isinstance(token, str) or not _is_same(token, self.token):
             raise _RefusedError(NO_TOKEN)
-        return asked
+        return fields
 
-    async def _response(self, asked: dict[str, Any]) -> bytes:
+    async def _response(self, request: dict[str, Any]) -> bytes:
         """Return the response to a request, also if a defect ends it."""
         try:
-            return _encoded(await self._respond(asked))
+            return _encoded(await self._respond(request))
         except Exception as error:  # whatever it is: only this line has failed
             LOG.exception("a line of the control channel failed")
             return _refused(f"internal error: {type(error).__name__}: {str(error)!a}")
@@ -239,9 +239,9 @@ async def _close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, rea
         async with asyncio.timeout(CLOSE_SECONDS):
             await writer.drain()
             writer.write_eof()
-            left = CLOSE_BYTES_MAX
-            while left > 0 and (skipped := await reader.read(READ_BYTES)):
-                left -= len(skipped)
+            bytes_left = CLOSE_BYTES_MAX
+            while bytes_left > 0 and (skipped := await reader.read(READ_BYTES)):
+                bytes_left -= len(skipped)
 
 
 def _refuse_http(line: bytes) -> None:
@@ -259,9 +259,9 @@ def _request(line: bytes) -> dict[str, Any] | str:
         return "this is not a JSON object of a request: it is nested too deeply"
 
 
-def _is_same(one: str, other: str) -> bool:
+def _is_same(token: str, expected: str) -> bool:
     """Compare in a time that does not tell how much is the same."""
-    return secrets.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode())
+    return secrets.compare_digest(token.encode("utf-8", "surrogatepass"), expected.encode())
 
 
 def _refused(error: str) -> bytes:

@@ -67,12 +67,12 @@ class Endpoint(Struct, frozen=True, kw_only=True):
         Raises:
             UnreachableError: it is a meta-address.
         """
-        told = {}
+        addresses = {}
         for at, (broker, port) in enumerate(bound.items()):
             host = self.advertised_host
             if host is None:
                 host = hosts.get(broker) or self.host
             if host in META_ADDRESSES:
                 raise UnreachableError(host)
-            told[broker] = (host, self.advertised_port + at if self.advertised_port else port)
-        return told
+            addresses[broker] = (host, self.advertised_port + at if self.advertised_port else port)
+        return addresses

@@ -456,8 +456,8 @@ class Gateway(Delivery):
     def _advance(self, limit_us: int) -> bool:
         """Let time pass up to ``limit_us``; return True if more work is due immediately."""
         with self.guard:
-            came = self.runner.advance(limit_us, SLICE_STEPS)
-        return came in (Advance.BUDGET, Advance.ENDED)
+            reached = self.runner.advance(limit_us, SLICE_STEPS)
+        return reached in (Advance.BUDGET, Advance.ENDED)
 
     def _after(self) -> None:
         """Schedule processing of what has happened in the loop's next iteration."""
@@ -532,7 +532,7 @@ class Gateway(Delivery):
                 takes = self._takes_requests(broker) and not self._is_stopping
                 if takes and not listener.is_open:
                     limit_bytes = self._limit_bytes(broker)
-                    made = partial(ClientConnection, self, broker, listener.name, limit_bytes)
-                    await listener.open(made, self._tls.get(listener.protocol))
+                    connect = partial(ClientConnection, self, broker, listener.name, limit_bytes)
+                    await listener.open(connect, self._tls.get(listener.protocol))
                 elif not takes and listener.is_open:
                     listener.shut()

@@ -67,7 +67,7 @@ class SoFar(Struct, frozen=True):
     time_us: int
     steps: int
 
-    def given(self, first: int = 0) -> Iterator[Given]:
+    def inputs(self, first: int = 0) -> Iterator[Given]:
         """Yield the inputs in order, without the ``first`` ones."""
         begin = 0
         for end in self.blocks:
@@ -125,8 +125,8 @@ class Journal:
         """
         if self._bytes > JOURNAL_BYTES_MAX:
             raise SessionError(f"what has happened is not known: {TOO_MUCH}.")
-        place = (self.runner.now_us, self.runner.steps)
-        return SoFar(self._blocks.copy(), tuple(self._latest), *place)
+        position = (self.runner.now_us, self.runner.steps)
+        return SoFar(self._blocks.copy(), tuple(self._latest), *position)
 
     def stop(self) -> None:
         """End what runs in other threads with an error, as soon as possible."""
@@ -145,7 +145,7 @@ class Journal:
             assert isinstance(spec, CreateCluster)
             cluster = Cluster(spec, (self._seen.append,), self.first.text, self.first.line)
             self._again = self._runner_of(cluster)
-        for time_us, steps, statement in so_far.given(self._done):
+        for time_us, steps, statement in so_far.inputs(self._done):
             self._return_to(self._again, time_us, steps)
             self._again.submit(statement)
             self._done += 1
@@ -163,7 +163,7 @@ class Journal:
             cluster = Cluster(origin.cluster, (recorder,), self.first.text, self.first.line)
             again = self._runner_of(cluster)
             recorder.follow(again)
-            for time_us, steps, statement in so_far.given():
+            for time_us, steps, statement in so_far.inputs():
                 self._return_to(again, time_us, steps)
                 recorder.announce(statement)
                 again.submit(statement)

@@ -35,12 +35,12 @@ class LedgerBatches:
 
 
 class _Batches(Sequence[Batch]):
-    def __init__(self, ledger: RecordLedger, places: range) -> None:
+    def __init__(self, ledger: RecordLedger, indexes: range) -> None:
         self._ledger = ledger
-        self._places = places
+        self._indexes = indexes
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._indexes)
 
     @overload
     def __getitem__(self, index: int) -> Batch: ...
@@ -50,13 +50,13 @@ class _Batches(Sequence[Batch]):
 
     def __getitem__(self, index: int | slice) -> Batch | Sequence[Batch]:
         if isinstance(index, slice):
-            return _Batches(self._ledger, self._places[index])
-        return batch_at(self._ledger, self._places[index])
+            return _Batches(self._ledger, self._indexes[index])
+        return batch_at(self._ledger, self._indexes[index])
 
 
-def batch_at(ledger: RecordLedger, place: int) -> Batch:
+def batch_at(ledger: RecordLedger, index: int) -> Batch:
     """Return the batch at a place of a ledger's entries."""
-    entry = ledger.entries[place]
+    entry = ledger.entries[index]
     keys, values = entry.keys, entry.values
     if entry.encoded:
         keys, values = ledger.texts_of(entry.first_record)

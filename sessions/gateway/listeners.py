@@ -37,19 +37,19 @@ class Listener:
         self._server: asyncio.Server | None = None
 
     def _bound(self, address: tuple[str, int], *, is_first: bool = False) -> socket.socket:
-        made = socket.socket(self._family, socket.SOCK_STREAM)
+        bound = socket.socket(self._family, socket.SOCK_STREAM)
         try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if is_first and address[1]:
                 # With SO_REUSEPORT two programs would share the port without noticing.
                 self._probe(address)
             if hasattr(socket, "SO_REUSEPORT"):
-                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            made.bind(address)
+                bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            bound.bind(address)
         except BaseException:
-            made.close()
+            bound.close()
             raise
-        return made
+        return bound
 
     def _probe(self, address: tuple[str, int]) -> None:
         with socket.socket(self._family, socket.SOCK_STREAM) as probe:

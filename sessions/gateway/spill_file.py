@@ -26,12 +26,12 @@ class TemporarySpillFile:
 
     def append(self, data: bytes) -> bool:
         """Write at the end; return False, with the file as before, if the disk has no room."""
-        left = memoryview(data)
+        unwritten = memoryview(data)
         try:
             with self._lock:
                 self._file.seek(self.size)
-                while left:
-                    left = left[self._file.write(left) :]
+                while unwritten:
+                    unwritten = unwritten[self._file.write(unwritten) :]
         except OSError as error:
             LOG.warning("records stay in memory, because %s: %s", tempfile.gettempdir(), error)
             return False

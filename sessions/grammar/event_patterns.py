@@ -211,11 +211,11 @@ def since(name: str, happened: Iterable[Event]) -> Iterable[Event]:
     """
     if not name:
         return happened
-    kept = list(happened)
-    for at in range(len(kept) - 1, -1, -1):
-        event = kept[at]
+    past = list(happened)
+    for at in range(len(past) - 1, -1, -1):
+        event = past[at]
         if isinstance(event, events.BookmarkSet) and event.name == name:
-            return kept[at + 1 :]
+            return past[at + 1 :]
     raise BadWord(f"there is no mark '{name}' yet", name)
 
 

@@ -127,9 +127,9 @@ def severed_followers(state: ViewState) -> set[tuple[int, int]]:
 
 
 def _reaches_zookeeper(broker: BrokerState, cut: set[tuple[int, int]]) -> bool:
-    ways = {(broker.id, ZOOKEEPER), (ZOOKEEPER, broker.id)}
+    both_directions = {(broker.id, ZOOKEEPER), (ZOOKEEPER, broker.id)}
     has_session = broker.session != 0 and broker.zk_connection != "expired"
-    return has_session and not ways & cut
+    return has_session and not both_directions & cut
 
 
 def _quorum_trouble(state: ViewState, quorum: QuorumState) -> str:

@@ -32,8 +32,8 @@ class OlderBatches:
 
     def forget_before(self, record_id: int) -> None:
         """Know only of batches from the one on that begins with a record."""
-        gone = self._packed.bisect_right(record_id - 1, _FIRST_RECORD)
-        self._packed = PackedBatches(self._packed[gone:])
+        forgotten = self._packed.bisect_right(record_id - 1, _FIRST_RECORD)
+        self._packed = PackedBatches(self._packed[forgotten:])
 
     def with_newer(self, batches: Iterable[Batch]) -> list[Batch]:
         """All of them, and those that the view has."""

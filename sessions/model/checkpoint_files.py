@@ -31,7 +31,7 @@ def checkpoint_files(state: ViewState, broker: int) -> list[CheckpointFile]:
     """The files of a broker, whether its process is running or not."""
     replicas = [
         (partition, replica)
-        for _, partition in sorted(state.partitions.items(), key=lambda item: _place(item[1]))
+        for _, partition in sorted(state.partitions.items(), key=lambda item: _sort_key(item[1]))
         if (replica := partition.replica_states.get(broker)) is not None
     ]
     files = [
@@ -45,7 +45,7 @@ def checkpoint_files(state: ViewState, broker: int) -> list[CheckpointFile]:
     return files
 
 
-def _place(partition: PartitionState) -> tuple[str, int]:
+def _sort_key(partition: PartitionState) -> tuple[str, int]:
     return partition.topic, partition.partition
 
 

@@ -35,7 +35,7 @@ def fields_of(event: Event) -> list[tuple[str, str]]:
 
 def _value_text(event: Event, field: str, value: object) -> str:
     if isinstance(event, events.MessageSent) and field == "detail":
-        return "; ".join(" ".join(said(event.name, item)) for item in event.detail if item)
+        return "; ".join(" ".join(item_words(event.name, item)) for item in event.detail if item)
     if isinstance(event, events.ElectionHeld) and field == "candidates":
         return ", ".join(f"{broker} {verdict}" for broker, verdict in event.candidates)
     return value if isinstance(value, str) else str(value)
@@ -67,10 +67,10 @@ def records(count: int) -> str:
     return f"{number(count)} record{'' if count == 1 else 's'}"
 
 
-def some(items: list[str]) -> str:
+def first_few(items: list[str]) -> str:
     """The first few items, and how many more there are."""
-    rest = len(items) - SHOWN_MAX
-    return " ".join(items[:SHOWN_MAX]) + (f" and {rest} more" if rest > 0 else "")
+    more = len(items) - SHOWN_MAX
+    return " ".join(items[:SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
 
 
 def _leader(broker: int) -> str:
@@ -85,7 +85,7 @@ WRITTEN: Final[dict[str, Callable[[Any], str]]] = {
     "session": hexadecimal,
     "state": lambda state: state.replace("_", " "),
     "count": records,
-    "values": some,
+    "values": first_few,
 }
 """How a field is written, where that does not follow from its type and unit."""
 
@@ -291,8 +291,8 @@ def _(event: events.LinkChanged) -> str:
 
 @sentence
 def _(event: events.MessageSent) -> str:
-    what = some([" ".join(said(event.name, item)) for item in event.detail if item])
-    return f"{host(event.source)} > {host(event.destination)} {event.name} {what}".rstrip()
+    items = first_few([" ".join(item_words(event.name, item)) for item in event.detail if item])
+    return f"{host(event.source)} > {host(event.destination)} {event.name} {items}".rstrip()
 
 
 WORDS: Final = {"high_watermark": "HW", "count": "records"}
@@ -301,7 +301,7 @@ UNSET: Final = (-1, "NONE")
 """Values without meaning, such as the base offset of a response without records."""
 
 
-def said(message: str, item: list[str | int]) -> list[str]:
+def item_words(message: str, item: list[str | int]) -> list[str]:
     """Format a message's values for one partition, each with its name: ``t-0``, ``HW=4``, .."""
     names = [WORDS.get(name, name) for name in PARTITION_VALUES.get(message, ())]
     if len(item) - 1 > len(names):
@@ -318,8 +318,8 @@ def said(message: str, item: list[str | int]) -> list[str]:
 
 @sentence
 def _(event: events.ReplicaRoleChanged) -> str:
-    of = f" of {event.leader}" if event.role == "follower" else ""
-    return f"{replica(event.tp, event.broker)} became {event.role}{of}, epoch {event.leader_epoch}"
+    leader_text = f" of {event.leader}" if event.role == "follower" else ""
+    return f"{replica(event.tp, event.broker)} became {event.role}{leader_text}, epoch {event.leader_epoch}"
 
 
 @sentence
@@ -340,13 +340,15 @@ def _(event: events.RemoteLogEndOffsetChanged) -> str:
 
 @sentence
 def _(event: events.LogTruncated) -> str:
-    gone = event.previous - event.log_end_offset
+    truncated = event.previous - event.log_end_offset
     first, last = event.log_end_offset, event.previous - 1
     offsets = (
-        f"offset {number(first)}" if gone == 1 else f"offsets {number(first)} to {number(last)}"
+        f"offset {number(first)}"
+        if truncated == 1
+        else f"offsets {number(first)} to {number(last)}"
     )
     return (
-        f"{replica(event.tp, event.broker)} truncated {records(gone)} ({offsets}): "
+        f"{replica(event.tp, event.broker)} truncated {records(truncated)} ({offsets}): "
         f"LEO {number(event.previous)} > {number(event.log_end_offset)} ({event.reason})"
     )
 
@@ -359,13 +361,13 @@ def _(event: events.EpochCacheChanged) -> str:
 
 @sentence
 def _(event: events.RecoveryPointsCheckpointed) -> str:
-    entries = some([f"{tp}:{offset}" for tp, offset in event.recovery_points.items()])
+    entries = first_few([f"{tp}:{offset}" for tp, offset in event.recovery_points.items()])
     return f"broker {event.broker} checkpointed recovery point {entries}"
 
 
 @sentence
 def _(event: events.HighWatermarksCheckpointed) -> str:
-    entries = some([f"{tp}:{offset}" for tp, offset in event.high_watermarks.items()])
+    entries = first_few([f"{tp}:{offset}" for tp, offset in event.high_watermarks.items()])
     return f"broker {event.broker} checkpointed HW {entries}"
 
 
@@ -422,8 +424,8 @@ def _(event: events.RequestRefused) -> str:
             f"broker {event.broker} skipped {event.tp} of the request of broker {event.source}:"
             f" it has {name} {known} already, and was sent {given} ({error})"
         )
-    what = f"{event.tp} of the request" if event.tp else "the request"
-    refused = f"broker {event.broker} refused {what} of broker {event.source}: {error}"
+    subject = f"{event.tp} of the request" if event.tp else "the request"
+    refused = f"broker {event.broker} refused {subject} of broker {event.source}: {error}"
     if given < 0 and known < 0:
         return refused
     if error == "INELIGIBLE_REPLICA":
@@ -459,7 +461,7 @@ def _(event: events.ZooKeeperRefused) -> str:
 @sentence
 def _(event: events.ProduceSent) -> str:
     acks = "all" if event.acks < 0 else str(event.acks)
-    return f"{event.producer} sent {event.tp} {some(event.values)}, acks={acks}"
+    return f"{event.producer} sent {event.tp} {first_few(event.values)}, acks={acks}"
 
 
 @sentence
@@ -509,7 +511,7 @@ def _(event: events.AuditChanged) -> str:
         "diverged": len(event.diverged),
         "read and lost": len(event.consumed_lost),
     }
-    findings = [f"{count} {what}" for what, count in counts.items() if count]
+    findings = [f"{count} {finding}" for finding, count in counts.items() if count]
     findings += [f"offsets {begin} to {end - 1} lost" for begin, end in event.lost_offsets]
     return f"{event.tp} {', '.join(findings) or 'clean again'}"
 
@@ -526,21 +528,21 @@ def _(event: events.InvariantViolated) -> str:
 @sentence
 def _(event: events.TransactionStateChanged) -> str:
     producer = f"producer {event.producer_id} epoch {event.producer_epoch}"
-    where = f" on {some(event.partitions)}" if event.partitions else ""
+    where = f" on {first_few(event.partitions)}" if event.partitions else ""
     return f"transaction {event.transactional_id} {event.state}{where}, {producer}"
 
 
 @sentence
 def _(event: events.TransactionsLoaded) -> str:
-    coordinated = some(event.transactional_ids) or "no transactions"
+    coordinated = first_few(event.transactional_ids) or "no transactions"
     return f"{replica(event.tp, event.broker)} coordinates {coordinated}"
 
 
 @sentence
 def _(event: events.LastStableOffsetChanged) -> str:
     stable = event.last_stable_offset
-    what = "at the HW" if stable < 0 else str(stable)
-    return f"{replica(event.tp, event.broker)} LSO {what}"
+    position = "at the HW" if stable < 0 else str(stable)
+    return f"{replica(event.tp, event.broker)} LSO {position}"
 
 
 # ---- consumer groups
@@ -554,36 +556,36 @@ def _(event: events.GroupRecordsWritten) -> str:
 
 @sentence
 def _(event: events.GroupsLoaded) -> str:
-    coordinated = some(event.groups) or "no groups"
+    coordinated = first_few(event.groups) or "no groups"
     return f"{replica(event.tp, event.broker)} coordinates {coordinated}"
 
 
 @sentence
 def _(event: events.AssignmentChanged) -> str:
-    what = some(event.partitions) or "nothing"
-    return f"{event.consumer} reads {what} for group {event.group}, generation {event.generation}"
+    partitions = first_few(event.partitions) or "nothing"
+    return f"{event.consumer} reads {partitions} for group {event.group}, generation {event.generation}"
 
 
 @sentence
 def _(event: events.MemberAssignmentChanged) -> str:
-    has = f"{event.consumer} in group {event.group}: epoch {event.member_epoch}"
-    has += f", owns {some(event.partitions) or 'nothing'}"
+    text = f"{event.consumer} in group {event.group}: epoch {event.member_epoch}"
+    text += f", owns {first_few(event.partitions) or 'nothing'}"
     if event.revoking:
-        return f"{has}, must revoke {some(event.revoking)}"
-    return f"{has}, waits for {', '.join(event.awaited)}" if event.awaited else has
+        return f"{text}, must revoke {first_few(event.revoking)}"
+    return f"{text}, waits for {', '.join(event.awaited)}" if event.awaited else text
 
 
 @sentence
 def _(event: events.RecordsAcquired) -> str:
-    what = f"{event.tp} {event.first_offset}..{event.last_offset}"
+    batch = f"{event.tp} {event.first_offset}..{event.last_offset}"
     again = f", delivery {event.deliveries}" if event.deliveries > 1 else ""
-    return f"{event.consumer} acquired {what} in group {event.group}{again}"
+    return f"{event.consumer} acquired {batch} in group {event.group}{again}"
 
 
 @sentence
 def _(event: events.RecordsAcknowledged) -> str:
-    what = f"{event.tp} {event.first_offset}..{event.last_offset}"
-    return f"{event.consumer}: {event.acknowledgement} {what} in group {event.group}"
+    batch = f"{event.tp} {event.first_offset}..{event.last_offset}"
+    return f"{event.consumer}: {event.acknowledgement} {batch} in group {event.group}"
 
 
 @sentence
@@ -595,28 +597,28 @@ def _(event: events.ClientConnected) -> str:
 @sentence
 def _(event: events.ClientRequestReceived) -> str:
     group = f" of group {event.group}" if event.group else ""
-    asked = f"{event.api} {event.api_version}{group}"
-    return f"client {event.connection} ({event.client}) asks broker {event.broker}: {asked}"
+    request = f"{event.api} {event.api_version}{group}"
+    return f"client {event.connection} ({event.client}) asks broker {event.broker}: {request}"
 
 
 @sentence
 def _(event: events.ClientResponseSent) -> str:
-    outcome = some(event.errors) or "done"
+    outcome = first_few(event.errors) or "done"
     return f"broker {event.broker} answers client {event.connection}: {event.api} {outcome}"
 
 
 @sentence
 def _(event: events.QuorumRoleChanged) -> str:
-    of = f" of {event.leader}" if event.role == "follower" and event.leader >= 0 else ""
-    return f"controller {event.controller} became {event.role}{of}, epoch {event.epoch}"
+    leader_text = f" of {event.leader}" if event.role == "follower" and event.leader >= 0 else ""
+    return f"controller {event.controller} became {event.role}{leader_text}, epoch {event.epoch}"
 
 
 @sentence
 def _(event: events.MetadataSnapshotTaken) -> str:
-    done = "fetched" if event.reason == "fetched" else "wrote"
-    why = "" if event.reason == "fetched" else f", by {event.reason}"
+    verb = "fetched" if event.reason == "fetched" else "wrote"
+    reason = "" if event.reason == "fetched" else f", by {event.reason}"
     end, size = number(event.end_offset), number(event.size_bytes)
-    return f"{event.host} {done} a metadata snapshot up to {end}, {size} bytes{why}"
+    return f"{event.host} {verb} a metadata snapshot up to {end}, {size} bytes{reason}"
 
 
 @sentence

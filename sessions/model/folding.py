@@ -288,8 +288,8 @@ class Model:
     def _count_flags(self, flags: int, step: int) -> None:
         if flags:
             totals = self._totals
-            for place in _places(flags):
-                totals[place] += step
+            for index in _total_indexes(flags):
+                totals[index] += step
 
     def count_brokers(self) -> None:
         """Recount the running brokers."""
@@ -350,7 +350,7 @@ class Model:
     def counts(self) -> Counts:
         """How many brokers and partitions are in which state."""
         if self._counts is None:
-            totals = [self._totals[place] for place in COUNTED_AT]
+            totals = [self._totals[index] for index in COUNTED_AT]
             others = (self._brokers_up, len(self.state.brokers), len(self.partitions))
             numbers = [*others, *totals, sum(self._lost.values()), self._trouble]
             self._counts = Counts(*numbers)
@@ -379,6 +379,6 @@ class Model:
 
 
 @lru_cache(maxsize=4096)
-def _places(flags: int) -> tuple[int, ...]:
+def _total_indexes(flags: int) -> tuple[int, ...]:
     """The places of the totals that count a partition with these flags."""
-    return tuple(place for place, (flag, _) in enumerate(FLAGGED) if flags & flag)
+    return tuple(index for index, (flag, _) in enumerate(FLAGGED) if flags & flag)

@@ -71,7 +71,7 @@ def mark_of(view: ClusterView, snapshot: Mapping[str, Any], since: int) -> Plain
             for c, status in sorted(state.controllers.items())
         ],
         "partitions": _partitions(view, image, cleared, snapshot["partitions"]),
-        "metadata": _told(view, state, image),
+        "metadata": _served_metadata(view, state, image),
         "not_in_metadata": _folders(view, state, image),
         "configs": {key: config for key, config in sorted(image.configs.items()) if config},
         "metadata_log": _records([record for record in state.log if record.offset >= since]),
@@ -127,7 +127,7 @@ def _partitions(
     return sorted(rows, key=lambda row: (row["topic"], row["partition"]))
 
 
-def _told(view: ClusterView, state: QuorumState, image: MetadataImage) -> Plain:
+def _served_metadata(view: ClusterView, state: QuorumState, image: MetadataImage) -> Plain:
     """What each broker that runs tells clients of each topic (Metadata).
 
     Brokers that have applied as much tell the same, so that is worked out once.
@@ -158,14 +158,14 @@ def _topics(image: MetadataImage) -> Plain:
 def _metadata(image: MetadataImage, partition: PartitionRegistration) -> Plain:
     leader = partition.leader
     has_leader = leader in image.brokers
-    known = image.brokers
-    gone = [b for b in partition.replicas if b not in known or known[b].fenced]
+    brokers = image.brokers
+    offline = [b for b in partition.replicas if b not in brokers or brokers[b].fenced]
     return {
         "error": "NONE" if has_leader else "LEADER_NOT_AVAILABLE",
         "leader": leader if has_leader else -1,
         "leader_epoch": partition.leader_epoch,
         "isr": sorted(partition.isr),
-        "offline": sorted(gone),
+        "offline": sorted(offline),
     }
 
 

@@ -45,10 +45,10 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
 
     def copy(self) -> "LongMetadataLog":
         """Return an independent copy, which shares what is encoded."""
-        made = LongMetadataLog()
-        made.pieces = self.pieces.copy()
-        made._stored, made._newer, made._read = self._stored, self._newer.copy(), self._read
-        return made
+        copied = LongMetadataLog()
+        copied.pieces = self.pieces.copy()
+        copied._stored, copied._newer, copied._read = self._stored, self._newer.copy(), self._read
+        return copied
 
     __copy__ = copy
 
@@ -70,33 +70,33 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
             begin, end, step = index.indices(len(self))
             if begin >= stored and step == 1:
                 return self._newer[begin - stored : max(end - stored, 0)]
-            return [self[place] for place in range(begin, end, step)]
+            return [self[at] for at in range(begin, end, step)]
         if index < 0:
             index += len(self)
         if index >= stored:
             return self._newer[index - stored]
         if index < 0:
             raise IndexError("list index out of range")
-        place = bisect_right(self.pieces, index, key=_records_up_to)
-        if place != self._place:
-            self._place, self._records = place, list(self._piece(place))
-        begin = self.pieces[place - 1][1] if place else 0
+        at = bisect_right(self.pieces, index, key=_records_up_to)
+        if at != self._place:
+            self._place, self._records = at, list(self._piece(at))
+        begin = self.pieces[at - 1][1] if at else 0
         return self._records[index - begin]
 
     def __iter__(self) -> Iterator[CommittedRecord]:
         """All records, with one piece in memory at a time."""
         if self._stored:
-            for place in range(len(self.pieces)):
-                yield from self._piece(place)
+            for number in range(len(self.pieces)):
+                yield from self._piece(number)
         yield from self._newer
 
     def pieces_from(self, index: int) -> Iterator[Sequence[CommittedRecord]]:
         """Yield the records from ``index`` on, each stored piece when it is asked for."""
-        place = bisect_right(self.pieces, index, key=_records_up_to)
+        number = bisect_right(self.pieces, index, key=_records_up_to)
         while index < self._stored:
-            begin = self.pieces[place - 1][1] if place else 0
-            yield self._piece(place)[index - begin :]
-            index, place = self.pieces[place][1], place + 1
+            begin = self.pieces[number - 1][1] if number else 0
+            yield self._piece(number)[index - begin :]
+            index, number = self.pieces[number][1], number + 1
         yield self._newer[index - self._stored :]
 
     def is_in_memory(self, index: int) -> bool:
@@ -109,9 +109,9 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
             return False
         return self._read == other._read
 
-    def _piece(self, place: int) -> Sequence[CommittedRecord]:
-        before, count = self.pieces[place - 1] if place else (0, 0)
-        last, total = self.pieces[place]
+    def _piece(self, number: int) -> Sequence[CommittedRecord]:
+        before, count = self.pieces[number - 1] if number else (0, 0)
+        last, total = self.pieces[number]
         return self._read(before + 1, last, total - count)
 
     def __eq__(self, other: object) -> bool:

@@ -103,12 +103,12 @@ class _TopicRecords:
             yield self._first[number]
             yield from self._later.get(number, ())
 
-    def names(self, taken: int) -> dict[str, None]:
-        """Return the numbers of the partitions created by ``taken`` records; do not modify."""
+    def names(self, count: int) -> dict[str, None]:
+        """Return the numbers of the partitions created by ``count`` records; do not modify."""
         self._sort()
-        made = bisect_left(self._created, taken)
-        if made != len(self._names):
-            self._names = dict.fromkeys(map(str, islice(self._first, made)))
+        created = bisect_left(self._created, count)
+        if created != len(self._names):
+            self._names = dict.fromkeys(map(str, islice(self._first, created)))
         return self._names
 
     def _sort(self) -> None:
@@ -163,10 +163,10 @@ class MetadataLog:
         self.records.extend(records)
         kinds = [record.kind for record in records]
         self.rare += [first + at for at, kind in enumerate(kinds) if kind not in OF_PARTITIONS]
-        places = [at for at, kind in enumerate(kinds) if kind in OF_PARTITIONS]
-        others = [records[at].data for at in places]
+        positions = [at for at, kind in enumerate(kinds) if kind in OF_PARTITIONS]
+        others = [records[at].data for at in positions]
         # Decoded in one call, which takes a tenth of the time of one for each record.
-        for at, about, data in zip(places, abouts(others), others, strict=True):
+        for at, about, data in zip(positions, abouts(others), others, strict=True):
             of_topic = topics.get(about.topicId)
             if of_topic is None:
                 of_topic = topics[about.topicId] = _TopicRecords()
@@ -200,12 +200,12 @@ class Metadata:
     ``image`` has all of it but the partitions.
     """
 
-    def __init__(self, log: MetadataLog, taken: int) -> None:
+    def __init__(self, log: MetadataLog, count: int) -> None:
         self.log = log
         self._images: OrderedDict[str, tuple[int, MetadataImage]] = OrderedDict()
         self.nodes: Mapping[str, MetadataNode] = _Tree(self)
         self._begin()
-        self.go_to(taken)
+        self.go_to(count)
 
     def _begin(self) -> None:
         self.taken = 0
@@ -217,14 +217,14 @@ class Metadata:
         for path in TOP:
             self._node(path)
 
-    def go_to(self, taken: int) -> None:
-        """Move to the metadata after the first ``taken`` records."""
-        rare = bisect_left(self.log.rare, taken)
+    def go_to(self, count: int) -> None:
+        """Move to the metadata after the first ``count`` records."""
+        rare = bisect_left(self.log.rare, count)
         if rare < self._rare:
             self._begin()
         for position in self.log.rare[self._rare : rare]:
             self._take(position)
-        self.taken, self._rare, self._partitions = taken, rare, {}
+        self.taken, self._rare, self._partitions = count, rare, {}
 
     # ---- queries
 
@@ -321,10 +321,10 @@ class Metadata:
         try:
             return self._partitions[path]
         except KeyError:
-            made = self._partitions[path] = self._made(path, topic, number)
-            return made
+            node = self._partitions[path] = self._node_of(path, topic, number)
+            return node
 
-    def _made(self, path: str, topic: str, number: str) -> MetadataNode | None:
+    def _node_of(self, path: str, topic: str, number: str) -> MetadataNode | None:
         topic_id = self.image.topic_ids.get(topic)
         if topic_id is None or not number.isdecimal():
             return None
@@ -345,11 +345,11 @@ class Metadata:
     ) -> MetadataImage:
         """The image of one partition after these records; an earlier one is continued."""
         key = f"{topic_id}/{number}"
-        taken, image = self._images.pop(key, (len(records) + 1, MetadataImage()))
-        if taken > len(records):
+        applied, image = self._images.pop(key, (len(records) + 1, MetadataImage()))
+        if applied > len(records):
             topics = {topic_id: TopicImage(topic, topic_id)}
-            taken, image = 0, MetadataImage(topics=topics, topic_ids={topic: topic_id})
-        self._images[key] = len(records), image_of(records[taken:], image)
+            applied, image = 0, MetadataImage(topics=topics, topic_ids={topic: topic_id})
+        self._images[key] = len(records), image_of(records[applied:], image)
         if len(self._images) > KEPT_MAX:
             self._images.popitem(last=False)
         return image

@@ -369,14 +369,14 @@ class GroupState(Struct, array_like=True):
 
     def kept_from(self, member: str) -> dict[str, list[str]]:
         """The partitions of a member's target that others still own, by their member ids."""
-        waiting = self.assignments.get(member)
-        kept: dict[str, list[str]] = {}
-        for name in () if waiting is None else waiting.awaited:
+        assignment = self.assignments.get(member)
+        owned_by: dict[str, list[str]] = {}
+        for name in () if assignment is None else assignment.awaited:
             owner, target = self.assignments.get(name), self.targets.get(member)
             if owner is not None:
                 owned = {*owner.partitions, *owner.revoking}
-                kept[name] = sorted(owned if target is None else owned & {*target})
-        return kept
+                owned_by[name] = sorted(owned if target is None else owned & {*target})
+        return owned_by
 
 
 class Batch(Struct, frozen=True, array_like=True, gc=False):

@@ -189,7 +189,7 @@ def consumer(view: ClusterView, state: ConsumerState) -> Plain:
 
 def audit(view: ClusterView) -> Plain:
     """Ground truth: the number of acknowledged records, and lists of what is wrong with them."""
-    lists = {what: _audited(view, what) for what in AUDITS}
+    lists = {finding: _audited(view, finding) for finding in AUDITS}
     offsets = [
         {"topic": partition.topic, "partition": partition.partition, "begin": begin, "end": end}
         for partition in sorted(
@@ -201,9 +201,9 @@ def audit(view: ClusterView) -> Plain:
     return {"acked": view.state.acked, **lists, **of_image}
 
 
-def _audited(view: ClusterView, what: str) -> list[Plain]:
+def _audited(view: ClusterView, finding: str) -> list[Plain]:
     partitions = [
-        partition for partition in view.state.partitions.values() if getattr(partition, what)
+        partition for partition in view.state.partitions.values() if getattr(partition, finding)
     ]
     partitions.sort(key=lambda p: (p.topic, p.partition))
     return [
@@ -214,15 +214,15 @@ def _audited(view: ClusterView, what: str) -> list[Plain]:
             "value": view.value(record),
         }
         for partition in partitions
-        for offset, record in getattr(partition, what)
+        for offset, record in getattr(partition, finding)
     ]
 
 
 def verdicts(view: ClusterView) -> list[Plain]:
     """The verdicts on the cluster, the worst first, each with its number and in words."""
     return [
-        {"kind": held.kind, "count": held.count, "text": words(view, held)}
-        for held in verdicts_of(view.counts())
+        {"kind": verdict.kind, "count": verdict.count, "text": words(view, verdict)}
+        for verdict in verdicts_of(view.counts())
     ]
 
 

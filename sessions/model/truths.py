@@ -56,11 +56,11 @@ def truths(view: ClusterView, partition: PartitionState) -> list[Truth]:
     return [znode, *(_compared(znode, truth) for truth in others)]
 
 
-def _znode(partition: PartitionState, who: str) -> Truth:
+def _znode(partition: PartitionState, party: str) -> Truth:
     if partition.leader is None:
-        return Truth(who)
+        return Truth(party)
     return Truth(
-        who,
+        party,
         partition.leader,
         partition.leader_epoch,
         partition.isr,
@@ -79,12 +79,12 @@ def _replica(view: ClusterView, replica: ReplicaState) -> Truth:
     """Return a broker's own view of its replica, without what it no longer has in memory."""
     role = view.role(replica)
     frozen = role != replica.role
-    who = f"broker {replica.broker} ({'frozen' if frozen else role})"
+    party = f"broker {replica.broker} ({'frozen' if frozen else role})"
     offsets = (replica.high_watermark, replica.log_end_offset)
     if replica.role == DOWN:
-        return Truth(who, None, None, None, None, *offsets)
+        return Truth(party, None, None, None, None, *offsets)
     return Truth(
-        who, replica.leader, replica.leader_epoch, replica.isr, replica.zk_version, *offsets
+        party, replica.leader, replica.leader_epoch, replica.isr, replica.zk_version, *offsets
     )
 
 
@@ -149,20 +149,20 @@ def _about(
             yield record
 
 
-def _belief(view: ClusterView, partition: PartitionState, who: int) -> Belief | None:
+def _belief(view: ClusterView, partition: PartitionState, host: int) -> Belief | None:
     """Return a party's view of the state: the znode's, unless it is known to differ."""
     behind = view.state.beliefs.get(partition.name, {})
-    if who in behind:
-        return behind[who]
+    if host in behind:
+        return behind[host]
     if partition.leader is None or partition.leader_epoch is None or partition.zk_version is None:
         return None
     return Belief(partition.leader, partition.leader_epoch, partition.isr, partition.zk_version)
 
 
-def _of_belief(who: str, belief: Belief | None) -> Truth:
+def _of_belief(party: str, belief: Belief | None) -> Truth:
     if belief is None:
-        return Truth(who)
-    return Truth(who, belief.leader, belief.leader_epoch, belief.isr, belief.zk_version)
+        return Truth(party)
+    return Truth(party, belief.leader, belief.leader_epoch, belief.isr, belief.zk_version)
 
 
 def _compared(znode: Truth, other: Truth) -> Truth:
@@ -176,8 +176,8 @@ def _compared(znode: Truth, other: Truth) -> Truth:
         for name in fields
         if (says_nothing and name == "leader")
         or (
-            (theirs := getattr(other, name)) is not None
-            and _plain(theirs) != _plain(getattr(znode, name))
+            (value := getattr(other, name)) is not None
+            and _plain(value) != _plain(getattr(znode, name))
         )
     )
     return replace(other, disagrees=differs)

@@ -87,41 +87,41 @@ def verdict(counts: Counts) -> Verdict:
     return next(verdicts(counts))
 
 
-def words(view: ClusterView, held: Verdict) -> str:
+def words(view: ClusterView, verdict: Verdict) -> str:
     """``WRITES BLOCKED: 9 partitions wait for broker 2, until 00:00:59 at the latest``."""
-    tell = DETAILS.get(held.kind, _partitions)
-    details = tell(view, held)
-    return f"{counted(held)}: {details}" if details else counted(held)
+    describe = DETAILS.get(verdict.kind, _partitions)
+    details = describe(view, verdict)
+    return f"{counted(verdict)}: {details}" if details else counted(verdict)
 
 
-def counted(held: Verdict) -> str:
+def counted(verdict: Verdict) -> str:
     """The headline with the number of what it is about: ``2 RECORDS LOST``."""
-    one = held.count == 1
-    if held.kind == "lost":
-        return f"{number(held.count)} {'RECORD' if one else 'RECORDS'} LOST"
-    if held.kind == "brokers down":
-        return f"{number(held.count)} {'broker' if one else 'brokers'} down"
-    return held.headline
+    is_one = verdict.count == 1
+    if verdict.kind == "lost":
+        return f"{number(verdict.count)} {'RECORD' if is_one else 'RECORDS'} LOST"
+    if verdict.kind == "brokers down":
+        return f"{number(verdict.count)} {'broker' if is_one else 'brokers'} down"
+    return verdict.headline
 
 
-def _partitions(_view: ClusterView, held: Verdict) -> str:
-    return plural(held.count, "partition")
+def _partitions(_view: ClusterView, verdict: Verdict) -> str:
+    return plural(verdict.count, "partition")
 
 
-def _offline(view: ClusterView, held: Verdict) -> str:
-    return f"{_partitions(view, held)} cannot be written or read"
+def _offline(view: ClusterView, verdict: Verdict) -> str:
+    return f"{_partitions(view, verdict)} cannot be written or read"
 
 
-def _blocked(view: ClusterView, held: Verdict) -> str:
-    wait = "waits" if held.count == 1 else "wait"
-    return f"{_partitions(view, held)} {wait} {_blocked_by(view)}"
+def _blocked(view: ClusterView, verdict: Verdict) -> str:
+    wait = "waits" if verdict.count == 1 else "wait"
+    return f"{_partitions(view, verdict)} {wait} {_blocked_by(view)}"
 
 
-def _refused(view: ClusterView, held: Verdict) -> str:
-    return f"{_partitions(view, held)} below min.insync.replicas"
+def _refused(view: ClusterView, verdict: Verdict) -> str:
+    return f"{_partitions(view, verdict)} below min.insync.replicas"
 
 
-def _lost(view: ClusterView, _held: Verdict) -> str:
+def _lost(view: ClusterView, _verdict: Verdict) -> str:
     partitions = [view.partitions[tp] for tp in view.lost]
     kinds = ["acknowledged records"] if any(partition.lost for partition in partitions) else []
     if any(partition.lost_offsets for partition in partitions):
@@ -129,11 +129,11 @@ def _lost(view: ClusterView, _held: Verdict) -> str:
     return f"{' and '.join(kinds)} of {names_in_words(sorted(view.lost))}"
 
 
-def _unclean(view: ClusterView, held: Verdict) -> str:
-    return f"{_partitions(view, held)}, {_lost_uncleanly(view)}"
+def _unclean(view: ClusterView, verdict: Verdict) -> str:
+    return f"{_partitions(view, verdict)}, {_lost_uncleanly(view)}"
 
 
-def _healthy(view: ClusterView, _held: Verdict) -> str:
+def _healthy(view: ClusterView, _verdict: Verdict) -> str:
     return plural(len(view.partitions), "partition") if view.partitions else ""
 
 
@@ -158,7 +158,7 @@ def _until_us(state: ViewState, brokers: tuple[int, ...]) -> int | None:
     return None if next_us is None or next_us < state.time_us else max(until_us, next_us)
 
 
-def _no_controller(view: ClusterView, _held: Verdict) -> str:
+def _no_controller(view: ClusterView, _verdict: Verdict) -> str:
     state = view.state
     here = authority(state)
     if here.controller is None:
@@ -167,24 +167,24 @@ def _no_controller(view: ClusterView, _held: Verdict) -> str:
     next_us = next_controller_us(state, here)
     is_known = next_us is not None and next_us >= state.time_us
     until = f", next at {by_second(next_us or 0)}{AT_LATEST}" if is_known else ""
-    what = here.trouble if here.trouble != "cut off" else "cut off from ZooKeeper"
-    return f"{kind} {here.controller} is {what}{until}"
+    trouble = here.trouble if here.trouble != "cut off" else "cut off from ZooKeeper"
+    return f"{kind} {here.controller} is {trouble}{until}"
 
 
-def _zookeeper_gone(_view: ClusterView, _held: Verdict) -> str:
+def _zookeeper_gone(_view: ClusterView, _verdict: Verdict) -> str:
     return NOBODY_DECIDES
 
 
-def _quorum_lost(view: ClusterView, _held: Verdict) -> str:
+def _quorum_lost(view: ClusterView, _verdict: Verdict) -> str:
     return f"{_running(view.state)}, {NOBODY_DECIDES}"
 
 
-def _cut_off(view: ClusterView, _held: Verdict) -> str:
+def _cut_off(view: ClusterView, _verdict: Verdict) -> str:
     cut = authority(view.state).cut_off
     return brokers_in_words(cut) if cut else ""
 
 
-def _down(view: ClusterView, _held: Verdict) -> str:
+def _down(view: ClusterView, _verdict: Verdict) -> str:
     brokers = view.state.brokers.values()
     down = tuple(broker.id for broker in brokers if broker.state != "running")
     return brokers_in_words(down) if down else ""

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from emulator.cluster_image.image import ClusterImage
-from sessions.own_cluster.merging import KEYS, Path, is_same, keyed, subject, told
+from sessions.own_cluster.merging import KEYS, Path, is_same, keyed, subject, value_text
 from sessions.text import plural
 
 _PARTS = {"offsets": "offset", "logs": "log"}
@@ -71,13 +71,13 @@ def _values(before: Any, after: Any, path: Path) -> Iterator[str]:  # noqa: ANN4
         yield f"{subject(path)}: {_known_dict(before)} -> {_known_dict(after)}"
     for key in sorted({**old, **new}):
         if old.get(key) != new.get(key):
-            was = told(old[key]) if key in old else "not set"
-            now = told(new[key]) if key in new else "not set"
-            yield f"{subject((*path, key))}: {was} -> {now}"
+            old_text = value_text(old[key]) if key in old else "not set"
+            new_text = value_text(new[key]) if key in new else "not set"
+            yield f"{subject((*path, key))}: {old_text} -> {new_text}"
 
 
 def _known(value: object) -> str:
-    return "unknown" if value is None else told(value)
+    return "unknown" if value is None else value_text(value)
 
 
 def _known_dict(value: object) -> str:

@@ -73,14 +73,14 @@ class Content:
         Raises:
             FormatError: it is larger than can be read at once.
         """
-        pieces, size = [], 0
-        while piece := self.read(LINE_BYTES_MAX):
-            pieces.append(piece)
-            size += len(piece)
+        blocks, size = [], 0
+        while block := self.read(LINE_BYTES_MAX):
+            blocks.append(block)
+            size += len(block)
             if size > WHOLE_BYTES_MAX:
                 limit = f"{WHOLE_BYTES_MAX >> 20} MiB"
                 raise FormatError(f"is larger than {limit}, and cannot be read at once")
-        data = b"".join(pieces)
+        data = b"".join(blocks)
         if data.startswith(_UTF16_BOMS):
             return data.decode("utf-16", "replace").encode()
         return data.removeprefix(_UTF8_BOM)

@@ -53,8 +53,8 @@ class Contradiction(Struct, frozen=True):
     def __str__(self) -> str:
         """``leader of t-0: 3 in topics.txt wins over 2 in kcat.json``."""
         (winner, value), *others = self.values
-        told = " and ".join(f"{other} in {source}" for source, other in others)
-        return f"{self.what}: {value} in {winner} wins over {told}"
+        losers = " and ".join(f"{other} in {source}" for source, other in others)
+        return f"{self.what}: {value} in {winner} wins over {losers}"
 
 
 class Merged(Struct, frozen=True):
@@ -71,45 +71,47 @@ def merge(readings: Iterable[Reading]) -> Merged:
     contradicted: dict[Path, None] = {}
     for reading in ranked:
         image = _structs(image, reading.image, (), contradicted)
-    told = (_contradiction(path, ranked) for path in contradicted)
-    return Merged(ordered(image), tuple(sorted(told, key=lambda contradiction: contradiction.what)))
+    contradictions = (_contradiction(path, ranked) for path in contradicted)
+    return Merged(
+        ordered(image), tuple(sorted(contradictions, key=lambda contradiction: contradiction.what))
+    )
 
 
 def _structs(first: Any, second: Any, path: Path, contradicted: dict[Path, None]) -> Any:  # noqa: ANN401
     changed = {}
     for name in first.__struct_fields__:
-        mine, other = getattr(first, name), getattr(second, name)
-        value = _values(name, mine, other, path, contradicted)
-        if value is not mine:
+        first_value, second_value = getattr(first, name), getattr(second, name)
+        value = _values(name, first_value, second_value, path, contradicted)
+        if value is not first_value:
             changed[name] = value
     return replace(first, **changed) if changed else first
 
 
-def _values(name: str, mine: Any, other: Any, path: Path, contradicted: dict[Path, None]) -> Any:  # noqa: ANN401
-    if is_unknown(name, other) or mine == other:
-        return mine
-    if is_unknown(name, mine):
-        return other
+def _values(name: str, first: Any, second: Any, path: Path, contradicted: dict[Path, None]) -> Any:  # noqa: ANN401
+    if is_unknown(name, second) or first == second:
+        return first
+    if is_unknown(name, first):
+        return second
     here = (*path, name)
     if name in KEYS:
-        return _items(name, mine, other, here, contradicted)
-    if isinstance(mine, dict):
-        for key in mine.keys() & other.keys():
-            if mine[key] != other[key]:
+        return _items(name, first, second, here, contradicted)
+    if isinstance(first, dict):
+        for key in first.keys() & second.keys():
+            if first[key] != second[key]:
                 contradicted[*here, key] = None
-        return {**other, **mine}
-    if isinstance(mine, Struct):
-        return _structs(mine, other, here, contradicted)
-    if name not in _MOVING and not is_same(name, mine, other):
+        return {**second, **first}
+    if isinstance(first, Struct):
+        return _structs(first, second, here, contradicted)
+    if name not in _MOVING and not is_same(name, first, second):
         contradicted[here] = None
-    return mine
+    return first
 
 
-def _items(name: str, mine: Any, other: Any, path: Path, contradicted: dict[Path, None]) -> Any:  # noqa: ANN401
-    items = keyed(name, mine)
-    for key, item in keyed(name, other).items():
-        known = items.get(key)
-        items[key] = item if known is None else _structs(known, item, (*path, key), contradicted)
+def _items(name: str, first: Any, second: Any, path: Path, contradicted: dict[Path, None]) -> Any:  # noqa: ANN401
+    items = keyed(name, first)
+    for key, item in keyed(name, second).items():
+        own = items.get(key)
+        items[key] = item if own is None else _structs(own, item, (*path, key), contradicted)
     return tuple(items.values())
 
 
@@ -127,15 +129,15 @@ def is_unknown(name: str, value: object) -> bool:
     return value is None or (value == () and (name == "replicas" or name in KEYS))
 
 
-def is_same(name: str, mine: object, other: object) -> bool:
+def is_same(name: str, first: object, second: object) -> bool:
     """Whether two values of a field mean the same."""
-    if mine == other:
+    if first == second:
         return True
     return (
         name in _UNORDERED
-        and isinstance(mine, tuple)
-        and isinstance(other, tuple)
-        and sorted(mine) == sorted(other)
+        and isinstance(first, tuple)
+        and isinstance(second, tuple)
+        and sorted(first) == sorted(second)
     )
 
 
@@ -148,7 +150,7 @@ def _contradiction(path: Path, ranked: Sequence[Reading]) -> Contradiction:
         value = _lookup(reading.image, path)
         if value is None:
             continue
-        text = told(value)
+        text = value_text(value)
         if all(text != other for _, other in values):
             values.append((reading.source, text))
     return Contradiction(subject(path), tuple(values))
@@ -173,12 +175,18 @@ def _lookup(value: Any, path: Path) -> Any:  # noqa: ANN401 - a part of an image
 
 def subject(path: Path) -> str:
     """Return what a path leads to: ``leader of t-0``, ``rack of broker 3``."""
-    *place, last = path
+    *outer, last = path
     name = str(last).replace("_", " ").replace("isr", "ISR").replace("elr", "ELR")
-    if place and place[-1] in ("configs", "static_configs", "features", "values", "iterations"):
-        name = f"{last} iterations" if place[-1] == "iterations" else str(last)
-        place.pop()
-    owner = _owner(tuple(place))
+    if outer and outer[-1] in (
+        "configs",
+        "static_configs",
+        "features",
+        "values",
+        "iterations",
+    ):
+        name = f"{last} iterations" if outer[-1] == "iterations" else str(last)
+        outer.pop()
+    owner = _owner(tuple(outer))
     return f"{name} of {owner}" if owner else name
 
 
@@ -203,12 +211,12 @@ def _owner(path: Path) -> str:
             return f"the {path[-1]}"
 
 
-def told(value: object) -> str:
+def value_text(value: object) -> str:
     """Return a value in words: ``[1,2]``, ``none``, ``yes``."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
-        return f"[{','.join(map(told, value))}]"
+        return f"[{','.join(map(value_text, value))}]"
     if value in (None, ""):
         return "none"
     return str(value)

@@ -102,11 +102,11 @@ class ReadOnlyClient:
             message = f"{clean(address)} needs kafka-python: pip install 'tidegauge[attach]'"
             raise SourceError(f"{message} brings it") from error
         logging.getLogger("kafka").setLevel(logging.CRITICAL)
-        made: list[Any] = []
+        clients: list[Any] = []
 
         def connections(**configs: Any) -> Any:  # noqa: ANN401
-            made.append(guarded_connections(**configs))
-            return made[0]
+            clients.append(guarded_connections(**configs))
+            return clients[0]
 
         try:
             self.admin = KafkaAdminClient(
@@ -118,7 +118,7 @@ class ReadOnlyClient:
                 **{**settings, **client_settings(properties)},
             )
         except (KafkaError, OSError, *NONSENSE) as error:
-            for client in made:  # the library leaves them open
+            for client in clients:  # the library leaves them open
                 client.close()
                 client._manager._net.stop()
             hint = (
@@ -225,10 +225,10 @@ class _Request:
     def encode(self, *, framed: bool, header: bool) -> bytes:
         assert framed
         assert header
-        place = RequestHeader(
+        request_header = RequestHeader(
             self.API_KEY, self.API_VERSION, self.header.correlation_id, self._client_id
         )
-        data = encode_request(place, self.message)
+        data = encode_request(request_header, self.message)
         return len(data).to_bytes(_SIZE_BYTES, "big") + data
 
     def expect_response(self) -> bool:

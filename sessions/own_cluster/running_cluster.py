@@ -88,12 +88,12 @@ class Reader:
         self.failure = client.failure
         self.notes: list[str] = []
 
-    def ask(self, what: str, question: Callable[[], Value], default: Value) -> Value:
+    def ask(self, subject: str, question: Callable[[], Value], default: Value) -> Value:
         """Return the answer, or the default with a note if there is none."""
         try:
             return question()
         except (*self.failure, NoAnswerError) as error:
-            self.notes.append(f"{what} left out: {reason_of(error)}")
+            self.notes.append(f"{subject} left out: {reason_of(error)}")
             return default
 
     def reading(self, address: str) -> Reading:
@@ -199,11 +199,11 @@ class Reader:
 
     def _add_reassignments(self, partitions: Names) -> None:
         moving = self.client.list_partition_reassignments()
-        for place, state in moving.items():
-            known = partitions.get(place.topic, {}).get(place.partition)
-            if known is not None:
-                partitions[place.topic][place.partition] = replace(
-                    known,
+        for partition_key, state in moving.items():
+            described = partitions.get(partition_key.topic, {}).get(partition_key.partition)
+            if described is not None:
+                partitions[partition_key.topic][partition_key.partition] = replace(
+                    described,
                     adding=tuple(state.adding_replicas),
                     removing=tuple(state.removing_replicas),
                 )
@@ -226,11 +226,11 @@ class Reader:
             return
         starts = self.client.list_partition_offsets(dict.fromkeys(led, OffsetSpec.EARLIEST))
         ends = self.client.list_partition_offsets(dict.fromkeys(led, OffsetSpec.LATEST))
-        for place in led:
-            known = partitions[place.topic][place.partition]
-            end = ends[place].offset
-            partitions[place.topic][place.partition] = replace(
-                known, log_start=starts[place].offset, log_end=end, high_watermark=end
+        for partition_key in led:
+            described = partitions[partition_key.topic][partition_key.partition]
+            end = ends[partition_key].offset
+            partitions[partition_key.topic][partition_key.partition] = replace(
+                described, log_start=starts[partition_key].offset, log_end=end, high_watermark=end
             )
 
     def _users(self) -> tuple[ScramUser, ...]:
@@ -291,8 +291,8 @@ class Reader:
                             log_dir=directory["log_dir"],
                             future=bool(partition["is_future_key"]),
                         )
-                        place = topic["name"], partition["partition_index"]
-                        sizes.setdefault(place, []).append(log)
+                        key = topic["name"], partition["partition_index"]
+                        sizes.setdefault(key, []).append(log)
         return sizes, directories
 
     def configs(self, brokers: Iterable[int], topics: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -63,7 +63,7 @@ def _wrong(partition: Partition) -> str:
     return ""
 
 
-def _require_ids(ids: list[int], what: str) -> None:
+def _require_ids(ids: list[int], kind: str) -> None:
     for number in ids:
         if not 0 <= number <= ID_MAX:
-            raise FormatError(f"has the {what} id {number}, and ids are 0 to {ID_MAX:,}")
+            raise FormatError(f"has the {kind} id {number}, and ids are 0 to {ID_MAX:,}")

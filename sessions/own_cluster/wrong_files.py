@@ -55,8 +55,8 @@ _LOOKED_AT: Final = 4_000
 
 def refusal(content: Content) -> str:
     """Return one sentence about a source that is in no known format."""
-    what, instead = identify(content)
-    return f"{clean(content.name)} is {what}; wanted is {instead}"
+    kind, instead = identify(content)
+    return f"{clean(content.name)} is {kind}; wanted is {instead}"
 
 
 def identify(content: Content) -> tuple[str, str]:
@@ -66,22 +66,22 @@ def identify(content: Content) -> tuple[str, str]:
     name = PurePath(content.name).name
     if name.endswith(".snapshot") or _is_producer_state(content.head):
         return "a snapshot of the state of producers", f"a *.checkpoint, or {FOLDER}"
-    for suffix, what, instead in _NAMES:
+    for suffix, kind, instead in _NAMES:
         if name.endswith(suffix):
-            return what, instead
+            return kind, instead
     text = content.text_head[:_LOOKED_AT]
     if "\0" in text or text.count("\ufffd") > len(text) // 20:
         return _binary(content.head)
-    for pattern, (what, instead) in _COMPILED.items():
+    for pattern, (kind, instead) in _COMPILED.items():
         if pattern.match(text):
-            return what, instead
+            return kind, instead
     return "a text of an unknown kind", ANYTHING
 
 
 def _binary(head: bytes) -> tuple[str, str]:
-    for beginning, what, instead in _BEGINNINGS:
+    for beginning, kind, instead in _BEGINNINGS:
         if head.startswith(beginning):
-            return what, instead
+            return kind, instead
     if head[_TAR_AT : _TAR_AT + 5] == b"ustar":
         return "a tar archive", "the files in it"
     is_log = len(head) > _MAGIC_AT and head[:4] == bytes(4) and head[_MAGIC_AT] in _OLD_MAGICS

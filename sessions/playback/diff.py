@@ -82,36 +82,36 @@ def compare(first: SessionFile, second: SessionFile) -> Comparison:
     Raises:
         SessionError: events of one cannot be read.
     """
-    asked = list(_changes(_asked(first.origin), _asked(second.origin), ""))
+    in_inputs = list(_changes(_created_from(first.origin), _created_from(second.origin), ""))
     begin = max(first.first_seq, second.first_seq)
     difference = None
-    same = 0
-    for one, other in zip_longest(_events(first, begin), _events(second, begin)):
-        if one == other:
-            same += 1
-        elif _differ_in_words(one, other):
-            if isinstance(one, InputReceived) and len(asked) < STATEMENTS_MAX:
-                asked.append(Change(f"statement #{one.seq}", _text(one), _text(other)))
+    equal = 0
+    for old, new in zip_longest(_events(first, begin), _events(second, begin)):
+        if old == new:
+            equal += 1
+        elif _differ_in_words(old, new):
+            if isinstance(old, InputReceived) and len(in_inputs) < STATEMENTS_MAX:
+                in_inputs.append(Change(f"statement #{old.seq}", _text(old), _text(new)))
         else:
-            difference = Difference((one or other).seq, one, other)
+            difference = Difference((old or new).seq, old, new)
             break
     state: list[Change] = []
     if difference is not None:
         views = [_view_at(session, difference.seq) for session in (first, second)]
         state = state_changes(*(view.state for view in views))
-    return Comparison(first.path, second.path, asked, same, difference, state)
+    return Comparison(first.path, second.path, in_inputs, equal, difference, state)
 
 
-def _asked(origin: Origin) -> Plain:
+def _created_from(origin: Origin) -> Plain:
     """Return what a cluster is created from, without names of sessions and scripts."""
     return {**asdict(origin.cluster), "variables": origin.variables}
 
 
-def _differ_in_words(one: Event | None, other: Event | None) -> bool:
+def _differ_in_words(first: Event | None, second: Event | None) -> bool:
     """Return whether two events differ only in inputs."""
-    if isinstance(one, InputFinished) and isinstance(other, InputFinished):
-        return replace(one, text="", line=0) == replace(other, text="", line=0)
-    return isinstance(one, ASKING) and type(one) is type(other)
+    if isinstance(first, InputFinished) and isinstance(second, InputFinished):
+        return replace(first, text="", line=0) == replace(second, text="", line=0)
+    return isinstance(first, ASKING) and type(first) is type(second)
 
 
 def _text(event: Event | None) -> str | None:
@@ -138,30 +138,30 @@ def state_changes(first: ViewState, second: ViewState) -> list[Change]:
     """Return every value that differs between two states, by name."""
     changes: list[Change] = []
     for field in ViewState.__struct_fields__:
-        one, other = getattr(first, field), getattr(second, field)
-        if field in MOMENTS or field in ASKED or one == other:
+        first_value, second_value = getattr(first, field), getattr(second, field)
+        if field in MOMENTS or field in ASKED or first_value == second_value:
             continue
         if field in PREFIXES:
-            changes += _changes(one, other, PREFIXES[field], joint="")
+            changes += _changes(first_value, second_value, PREFIXES[field], joint="")
         else:
-            changes += _changes(one, other, field)
+            changes += _changes(first_value, second_value, field)
     return sorted(changes, key=lambda change: change.name)
 
 
-def _changes(one: object, other: object, name: str, joint: str = ".") -> Iterator[Change]:
+def _changes(first: object, second: object, name: str, joint: str = ".") -> Iterator[Change]:
     """Return the values that differ between two objects, each by its path from ``name``."""
-    if one == other:
+    if first == second:
         return
-    parts, others = _parts(one), _parts(other)
-    if parts is None or others is None:
-        yield Change(name, _plain(one), _plain(other))
+    parts, other_parts = _parts(first), _parts(second)
+    if parts is None or other_parts is None:
+        yield Change(name, _plain(first), _plain(second))
         return
-    for key in [*parts, *(key for key in others if key not in parts)]:
+    for key in [*parts, *(key for key in other_parts if key not in parts)]:
         if key == "replica_states":
-            yield from _changes(parts.get(key), others.get(key), name, "@")
+            yield from _changes(parts.get(key), other_parts.get(key), name, "@")
         else:
             path = f"{name}{joint}{key}" if name else key
-            yield from _changes(parts.get(key), others.get(key), path)
+            yield from _changes(parts.get(key), other_parts.get(key), path)
 
 
 def _parts(compared: object) -> dict[str, Any] | None:

@@ -148,12 +148,12 @@ class Replay:
 
     def _restart(self, seq: int) -> None:
         """Go to the nearest known state at or before ``seq``."""
-        kept = self._nearest_snapshot(seq)
+        snapshot = self._nearest_snapshot(seq)
         place = self._nearest_keyframe(seq)
-        loads = place is not None and place.seq > kept.seq + KEYFRAME_WORTH_EVENTS
-        if loads or kept is self._start:
+        loads = place is not None and place.seq > snapshot.seq + KEYFRAME_WORTH_EVENTS
+        if loads or snapshot is self._start:
             self._make_room()
-        self.view = self._load(place) if loads and place is not None else self._view_of(kept)
+        self.view = self._load(place) if loads and place is not None else self._view_of(snapshot)
 
     def _make_room(self) -> None:
         """Forget the states of a very large cluster, before one comes that shares nothing."""
@@ -165,8 +165,8 @@ class Replay:
         """Jump to a later known state well before ``seq``, if there is one."""
         here = self.view.seq
         place = self._nearest_keyframe(seq)
-        kept = self._nearest_snapshot(seq)
-        if max(place.seq if place is not None else 0, kept.seq) > here + KEYFRAME_WORTH_EVENTS:
+        snapshot = self._nearest_snapshot(seq)
+        if max(place.seq if place is not None else 0, snapshot.seq) > here + KEYFRAME_WORTH_EVENTS:
             self._restart(seq)
 
     def _nearest_snapshot(self, seq: int) -> Snapshot:
@@ -177,11 +177,11 @@ class Replay:
         return self._snapshots[best]
 
     def _nearest_keyframe(self, seq: int) -> KeyframePlace | None:
-        places = self.chunks.session.keyframes
-        index = bisect_right(places, seq, key=_SEQ) - 1
-        while index >= 0 and places[index].seq in self._broken:
+        keyframe_places = self.chunks.session.keyframes
+        index = bisect_right(keyframe_places, seq, key=_SEQ) - 1
+        while index >= 0 and keyframe_places[index].seq in self._broken:
             index -= 1
-        return places[index] if index >= 0 else None
+        return keyframe_places[index] if index >= 0 else None
 
     def _load(self, place: KeyframePlace) -> ClusterView:
         """The view at a keyframe, or at an earlier one if its data is damaged."""
@@ -219,14 +219,14 @@ class Replay:
     def _base_of(self, place: KeyframePlace) -> Snapshot | None:
         return EMPTY if place.base_seq == 0 else self._snapshots.get(place.base_seq)
 
-    def _frames(self, places: list[KeyframePlace]) -> Iterator[keyframes.Keyframe]:
+    def _frames(self, keyframe_places: list[KeyframePlace]) -> Iterator[keyframes.Keyframe]:
         """Yield the keyframes at these places, one in memory at a time.
 
         Raises:
             _BrokenChainError: one is damaged, or is based on another one than its place says.
         """
         room = keyframes.Room()
-        for place in places:
+        for place in keyframe_places:
             frame = self.chunks.session.keyframe(place, room)
             if frame is None or frame.base_seq != place.base_seq:
                 raise _BrokenChainError(place)

@@ -17,15 +17,15 @@ STEPS_AT_ONCE: Final = 4_096
 """Kernel events between two checks whether the run has exceeded the recorded one."""
 
 
-def require_place(session: SessionFile, runner: Runner, given: RecordedInput) -> None:
+def require_place(session: SessionFile, runner: Runner, recorded: RecordedInput) -> None:
     """Check that a run that goes on to a statement has not passed the event that it became.
 
     Raises:
         SessionDamagedError: it has, so the file names a wrong time, perhaps one that never comes.
     """
-    if runner.cluster.sequence >= given.seq:
+    if runner.cluster.sequence >= recorded.seq:
         raise SessionDamagedError(
-            f"{session.path} is damaged: the statement at event {given.seq:,} has another time."
+            f"{session.path} is damaged: the statement at event {recorded.seq:,} has another time."
         )
 
 
@@ -53,7 +53,7 @@ def _run(
     observer: Callable[[Event], None],
     announce: Callable[[Statement], None],
 ) -> Runner:
-    inputs = [given for given in session.inputs() if given.seq <= seq]
+    inputs = [entry for entry in session.inputs() if entry.seq <= seq]
     if session.inputs_damage:
         raise SessionDamagedError(session.inputs_damage)
     if not inputs or session.first_seq > 1:
@@ -62,13 +62,13 @@ def _run(
     if first.statement is not None:
         announce(first.statement)
     runner = Runner(Cluster(session.origin.cluster, (observer,), first.text, first.line))
-    for given in inputs[1:]:
-        if given.statement is None:
-            raise SessionIncompleteError(f"of the statement '{given.text}' only the text is known.")
-        while not runner.return_to(given.time_us, given.steps, STEPS_AT_ONCE):
-            require_place(session, runner, given)
-        announce(given.statement)
-        runner.submit(given.statement)
+    for entry in inputs[1:]:
+        if entry.statement is None:
+            raise SessionIncompleteError(f"of the statement '{entry.text}' only the text is known.")
+        while not runner.return_to(entry.time_us, entry.steps, STEPS_AT_ONCE):
+            require_place(session, runner, entry)
+        announce(entry.statement)
+        runner.submit(entry.statement)
     while runner.cluster.sequence < seq and runner.advance(budget=1) is not Advance.IDLE:
         pass
     return runner

@@ -112,9 +112,9 @@ def _beginning(chunks: Chunks, first: int) -> Beginning:
 def _put_the_rest(session: SessionFile, recorder: Recorder, first: int, last: int) -> None:
     """Write everything but events: statements, bookmarks, the part's range, and the outcome."""
     writer = recorder.writer
-    for given in session.inputs():
-        if given.seq <= last:
-            writer.put_input(given)
+    for recorded in session.inputs():
+        if recorded.seq <= last:
+            writer.put_input(recorded)
     writer.replace_bookmarks(mark for mark in session.bookmarks() if first - 1 <= mark.seq <= last)
     whole = max(session.last_seq, session.extent.last_seq)
     if (first, last) != (1, whole):

@@ -129,9 +129,9 @@ class Comparer:
 
     def finish(self) -> None:
         """Finish the run: no recorded event may be left."""
-        left = None if self.difference is not None else self._next()
-        if left is not None:
-            self.difference = Difference(left.seq, left, None)
+        unmatched = None if self.difference is not None else self._next()
+        if unmatched is not None:
+            self.difference = Difference(unmatched.seq, unmatched, None)
 
     def _next(self) -> Event | None:
         """The next recorded event; None at the end, or where it cannot be read."""
@@ -155,7 +155,7 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
         inputs = session.inputs()
         if session.inputs_damage:
             raise SessionDamagedError(session.inputs_damage)
-        statements = [_statement(session, given) for given in inputs]
+        statements = [_statement(session, recorded) for recorded in inputs]
         if session.origin.sources:
             raise SessionIncompleteError(
                 f"{session.path} is the history of a real cluster: there is no script to run again."
@@ -189,9 +189,9 @@ def _differences(recorded: Outcome, again: Outcome) -> list[OutcomeDifference]:
     """Return the differing outcomes of two runs; how the run was interrupted does not count."""
     fields = [name for name in Outcome.__struct_fields__ if name != "outcome"]
     return [
-        OutcomeDifference(name.replace("_", " ").replace(" us", " (us)"), one, other)
+        OutcomeDifference(name.replace("_", " ").replace(" us", " (us)"), first, second)
         for name in fields
-        if (one := getattr(recorded, name)) != (other := getattr(again, name))
+        if (first := getattr(recorded, name)) != (second := getattr(again, name))
     ]
 
 
@@ -207,13 +207,13 @@ def _note(session: SessionFile) -> str:
     return note
 
 
-def _statement(session: SessionFile, given: RecordedInput) -> Statement:
-    if given.statement is None:
+def _statement(session: SessionFile, recorded: RecordedInput) -> Statement:
+    if recorded.statement is None:
         raise SessionIncompleteError(
-            f"{session.path} cannot be run again: of the statement '{given.text}' "
-            f"(event {given.seq:,}) only the text is recorded."
+            f"{session.path} cannot be run again: of the statement '{recorded.text}' "
+            f"(event {recorded.seq:,}) only the text is recorded."
         )
-    return given.statement
+    return recorded.statement
 
 
 def _run(
@@ -229,11 +229,11 @@ def _run(
     except ConfigError as error:
         raise SessionDamagedError(f"{session.path} cannot be run again: {error}") from error
     runner = Runner(cluster)
-    for given, statement in zip(inputs[1:], statements[1:], strict=True):
-        while not runner.return_to(given.time_us, given.steps, STEPS_AT_ONCE):
+    for recorded, statement in zip(inputs[1:], statements[1:], strict=True):
+        while not runner.return_to(recorded.time_us, recorded.steps, STEPS_AT_ONCE):
             if comparer.difference is not None:
                 return runner
-            require_place(session, runner, given)
+            require_place(session, runner, recorded)
         if comparer.difference is not None:
             return runner
         runner.submit(statement)

@@ -204,9 +204,9 @@ class Recorder:
         if now - self._flushed >= FLUSH_SECONDS:
             self.flush()
         fast = now - self._looked < FLUSH_SECONDS / 4
-        left = self._chunk_limit - len(self.tail)
+        room = self._chunk_limit - len(self.tail)
         self._looked = now
-        self._next_look = seq + (max(1, min(LOOK_AT_CLOCK_EVERY, left)) if fast else 1)
+        self._next_look = seq + (max(1, min(LOOK_AT_CLOCK_EVERY, room)) if fast else 1)
 
     def tick(self) -> None:
         """Flush if that is due; for callers that let wall time pass without events."""
@@ -353,9 +353,9 @@ class Recorder:
             state = self.view.state
             bound.note_place(state.seq, state.time_us, next_record(state.batches), size)
         begins = None
-        while (place := bound.next_beginning(self.writer.used_bytes)) is not None:
-            self.writer.drop_before(place.extent)
-            begins = place
+        while (beginning := bound.next_beginning(self.writer.used_bytes)) is not None:
+            self.writer.drop_before(beginning.extent)
+            begins = beginning
         if begins is not None:
             batches = bound.early(begins, self._all_batches())
             if batches and self._older is not None:
@@ -376,8 +376,8 @@ class Recorder:
             if event.seq > self._stored_seq:
                 statement = self._statement(event)
                 self._has_inputs = True
-                place = (event.seq, event.time_us, event.steps, event.line, event.text)
-                self.writer.put_input(RecordedInput(*place, statement))
+                fields = (event.seq, event.time_us, event.steps, event.line, event.text)
+                self.writer.put_input(RecordedInput(*fields, statement))
 
     def _put_marks(self, groups: codec.Groups) -> None:
         for event in groups.get(events.BookmarkSet, ()):

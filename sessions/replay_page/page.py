@@ -127,10 +127,10 @@ def _main() -> Element:
     )
 
 
-def _filter(name: str, what: str) -> Element:
+def _filter(name: str, placeholder: str) -> Element:
     return element(
         "label",
         "Filter ",
-        element("input", type="search", id=name, placeholder=what, autocomplete="off"),
+        element("input", type="search", id=name, placeholder=placeholder, autocomplete="off"),
         class_="filter",
     )

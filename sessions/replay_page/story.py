@@ -93,30 +93,30 @@ class Changes:
             return
         self._last[key] = new
         front = old.index(new[0]) if new and new[0] in old else 0
-        same = 0
+        shared = 0
         for before, after in zip(old[front:], new, strict=False):
             if before != after:
                 break
-            same += 1
-        place = self._index(key)
-        if same:
-            added = [plain(item) for item in new[same:]]
-            self.steps[-1].append([place, front, len(old) - front - same, added])
+            shared += 1
+        index = self._index(key)
+        if shared:
+            added = [plain(item) for item in new[shared:]]
+            self.steps[-1].append([index, front, len(old) - front - shared, added])
         else:
-            self.steps[-1].append([place, [plain(item) for item in new]])
+            self.steps[-1].append([index, [plain(item) for item in new]])
 
     def _index(self, key: Key) -> int:
-        place = self._place.get(key)
-        if place is None:
-            place = self._place[key] = len(self.keys)
+        index = self._place.get(key)
+        if index is None:
+            index = self._place[key] = len(self.keys)
             self.keys.append(key)
-        return place
+        return index
 
 
-def state_at(story: Story, place: int) -> dict[Key, Any]:
+def state_at(story: Story, step_index: int) -> dict[Key, Any]:
     """Return what the page shows at a place in ``changes``, as its script computes it."""
     state: dict[Key, Any] = {}
-    for step in story.changes[: place + 1]:
+    for step in story.changes[: step_index + 1]:
         for change in step:
             key = story.keys[change[0]]
             if len(change) == 2:  # noqa: PLR2004 - key and value

@@ -133,7 +133,7 @@ class AttachedSource(GrowingSource):
         return _RestoredOutlook(self.image, self.poller.looked_us)
 
     def statements_of(self, text: str) -> Sequence[Statement]:
-        return [asked for asked in self._parse(text) if isinstance(asked, Statement)]
+        return [part for part in self._parse(text) if isinstance(part, Statement)]
 
     def close(self) -> None:
         """Look no more, and read no more; the recorder is the caller's."""

@@ -137,9 +137,9 @@ class Copy:
             moves = self.view.settle_history()
             ends = [time_us for _, time_us, _ in moves[1:]]
             pairs = zip(moves, ends, strict=False)
-            lasting = [counts for (_, at, counts), end in pairs if end - at >= BRIEF_US]
-            seen = [*lasting, self.view.counts()]
-            columns = zip(*(_numbers(counts) for counts in seen), strict=True)
+            lasting_counts = [counts for (_, at, counts), end in pairs if end - at >= BRIEF_US]
+            all_counts = [*lasting_counts, self.view.counts()]
+            columns = zip(*(_numbers(counts) for counts in all_counts), strict=True)
             self._worst = Counts(*(max(column) for column in columns))
         return self._worst
 
@@ -218,20 +218,22 @@ class Forecast:
     @property
     def share(self) -> float:
         """The fraction that is done, from 0 to 1."""
-        gone = sum(copy.runner.now_us - self._begin_us for copy in (self._plain, self._tried))
-        return min(1.0, gone / (2 * (self._until_us - self._begin_us)))
+        elapsed_us = sum(copy.runner.now_us - self._begin_us for copy in (self._plain, self._tried))
+        return min(1.0, elapsed_us / (2 * (self._until_us - self._begin_us)))
 
     def go_on(self, wall_seconds: float) -> bool:
         """Work for about this long; return whether the effect is known."""
         deadline = perf_counter() + wall_seconds
         while True:
-            left = max(0.0, deadline - perf_counter())
-            came = advance_for(self._tried.runner, self._until_us, left)
-            if came is not Advance.ENDED:
+            seconds = max(0.0, deadline - perf_counter())
+            reached = advance_for(self._tried.runner, self._until_us, seconds)
+            if reached is not Advance.ENDED:
                 break
             self._give()
-        left = max(0.0, deadline - perf_counter())
-        if came is not Advance.REACHED or not run_for(self._plain.runner, self._until_us, left):
+        seconds = max(0.0, deadline - perf_counter())
+        if reached is not Advance.REACHED or not run_for(
+            self._plain.runner, self._until_us, seconds
+        ):
             return False
         if self.effect is None:
             self.effect = self._compared()

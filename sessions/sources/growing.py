@@ -135,8 +135,8 @@ class GrowingSource(Source):
         return self.recorder.bookmarks
 
     def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
-        place = self.seq if seq is None else min(seq, self.last_seq)
-        mark = bookmark(name, note, place, self._chunks.time_of(place))
+        bookmarked = self.seq if seq is None else min(seq, self.last_seq)
+        mark = bookmark(name, note, bookmarked, self._chunks.time_of(bookmarked))
         self.recorder.put_bookmark(mark)
         return mark
 

@@ -28,13 +28,13 @@ SILENT_STEPS_MAX: Final = 10_000
 """Maximum number of kernel events that a step dispatches in search of an event to report."""
 
 
-class Errand:
+class PendingLine:
     """A submitted line: its statements are run one after another."""
 
-    def __init__(self, text: str, asked: Sequence[Asked]) -> None:
+    def __init__(self, text: str, parts: Sequence[Asked]) -> None:
         """Hold a line's parts; nothing has started yet."""
         self.text = text
-        self.left = deque(asked)
+        self.left = deque(parts)
         self.ticket: Ticket | None = None
         self.reply = Reply()
 
@@ -67,7 +67,7 @@ class LiveSource(GrowingSource):
         self.cluster = runner.cluster
         self._parse = parse
         self._still = Lock()
-        self._errands: list[Errand] = []
+        self._pending_lines: list[PendingLine] = []
         self._finished: list[tuple[str, Reply]] = []
 
     # ---- the cursor
@@ -127,19 +127,19 @@ class LiveSource(GrowingSource):
         A reply that is ``pending`` will be among :meth:`replies` once the cluster has got there.
         """
         try:
-            asked = self._parse(text)
+            parts = self._parse(text)
         except ValueError as error:
             return Reply("INVALID", str(error))
         self.to_tail()
-        errand = Errand(text, asked)
+        line = PendingLine(text, parts)
         with self._still:
-            self._perform(errand)
+            self._perform(line)
             self.recorder.tick()
-            is_pending = errand.is_waiting
+            is_pending = line.is_waiting
             if is_pending:
-                self._errands.append(errand)
+                self._pending_lines.append(line)
             self._go_on()
-        return Reply(pending=True) if is_pending else errand.reply
+        return Reply(pending=True) if is_pending else line.reply
 
     def replies(self) -> list[tuple[str, Reply]]:
         finished, self._finished = self._finished, []
@@ -169,41 +169,41 @@ class LiveSource(GrowingSource):
         return statements
 
     def statements_of(self, text: str) -> list[Statement]:
-        return [asked for asked in self._parse(text) if isinstance(asked, Statement)]
+        return [part for part in self._parse(text) if isinstance(part, Statement)]
 
     # ---- running
 
     def _run(self, until_us: int, wall_seconds: float) -> int:
         begin, deadline = self.last_seq, perf_counter() + wall_seconds
         while True:
-            came = advance_for(self.runner, until_us, deadline - perf_counter())
+            reached = advance_for(self.runner, until_us, deadline - perf_counter())
             self._go_on()
-            if came is not Advance.ENDED:
+            if reached is not Advance.ENDED:
                 return self.last_seq - begin
 
     def _go_on(self) -> None:
         """Resume errands whose statement has ended; one may end what another waits for."""
-        while due := [errand for errand in self._errands if not errand.is_waiting]:
-            for errand in due:
-                self._perform(errand)
-                if not errand.is_waiting:
-                    self._errands.remove(errand)
-                    self._finished.append((errand.text, errand.reply))
+        while ready := [line for line in self._pending_lines if not line.is_waiting]:
+            for line in ready:
+                self._perform(line)
+                if not line.is_waiting:
+                    self._pending_lines.remove(line)
+                    self._finished.append((line.text, line.reply))
 
-    def _perform(self, errand: Errand) -> None:
+    def _perform(self, line: PendingLine) -> None:
         """Do what can be done of an errand now."""
-        while not errand.is_waiting:
-            if errand.ticket is not None and errand.ticket.outcome is not None:
-                outcome, errand.ticket = errand.ticket.outcome, None
-                errand.note(Reply(outcome.error, outcome.message, outcome.output))
-            if not errand.left:
+        while not line.is_waiting:
+            if line.ticket is not None and line.ticket.outcome is not None:
+                outcome, line.ticket = line.ticket.outcome, None
+                line.note(Reply(outcome.error, outcome.message, outcome.output))
+            if not line.left:
                 return
-            asked = errand.left.popleft()
-            if isinstance(asked, Reply):
-                errand.note(asked)
-            elif isinstance(asked, Statement):
-                asked = looked_up(asked, lambda: self.events(self.first_seq, self.last_seq))
-                self.recorder.announce(asked)
-                errand.ticket = self.runner.submit(asked)
+            part = line.left.popleft()
+            if isinstance(part, Reply):
+                line.note(part)
+            elif isinstance(part, Statement):
+                part = looked_up(part, lambda: self.events(self.first_seq, self.last_seq))
+                self.recorder.announce(part)
+                line.ticket = self.runner.submit(part)
             else:
-                errand.note(asked(self.view))
+                line.note(part(self.view))

@@ -16,14 +16,14 @@ def advance_for(runner: Runner, limit_us: int, wall_seconds: float) -> Advance:
     """As :meth:`Runner.advance`, for about ``wall_seconds``: BUDGET says that they ran out."""
     deadline = perf_counter() + wall_seconds
     while True:
-        came = runner.advance(limit_us, SLICE_STEPS)
-        if came is not Advance.BUDGET or perf_counter() >= deadline:
-            return came
+        reached = runner.advance(limit_us, SLICE_STEPS)
+        if reached is not Advance.BUDGET or perf_counter() >= deadline:
+            return reached
 
 
 def run_for(runner: Runner, limit_us: int, wall_seconds: float) -> bool:
     """Go on up to ``limit_us`` whatever ends on the way; False if ``wall_seconds`` ran out."""
     deadline = perf_counter() + wall_seconds
-    while (came := advance_for(runner, limit_us, deadline - perf_counter())) is Advance.ENDED:
+    while (reached := advance_for(runner, limit_us, deadline - perf_counter())) is Advance.ENDED:
         pass
-    return came is Advance.REACHED
+    return reached is Advance.REACHED

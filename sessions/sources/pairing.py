@@ -144,7 +144,7 @@ class Pairing:
         """The number of the first pair that is not the same; None if there is none."""
         return next((n for n, pair in enumerate(self.pairs) if not pair.same), None)
 
-    def place(self, left_seq: int) -> int:
+    def pair_at(self, left_seq: int) -> int:
         """The pair that the left run is at (-1: before all)."""
         return bisect_right(self._lefts, left_seq) - 1
 
@@ -165,10 +165,10 @@ def pairs_of(left: Sequence[Event], right: Sequence[Event]) -> list[Pair]:
     alone = deque(event.seq for event in right if event.seq not in paired)
     pairs: list[Pair] = []
     for event in left:
-        partner, same = partners.get(event.seq, (None, False))
+        partner, agrees = partners.get(event.seq, (None, False))
         while partner is not None and alone and alone[0] < partner:
             pairs.append(Pair(None, alone.popleft(), False))
-        pairs.append(Pair(event.seq, partner, same))
+        pairs.append(Pair(event.seq, partner, agrees))
     return [*pairs, *(Pair(None, seq, False) for seq in alone)]
 
 
@@ -185,7 +185,7 @@ def _partners(left: Sequence[Event], right: Sequence[Event]) -> dict[int, tuple[
         if not stream:
             continue
         other = stream.popleft()
-        if said(other) != said(event):
+        if compared_fields(other) != compared_fields(event):
             parted.add(subject)
         partners[event.seq] = other.seq, subject not in parted
     return partners
@@ -198,7 +198,7 @@ def object_of(event: Event) -> object:
     return kind if named is None else tuple(named(event))
 
 
-def said(event: Event) -> tuple[object, ...]:
+def compared_fields(event: Event) -> tuple[object, ...]:
     """What of an event is the same in two runs if the same happened."""
     kind = type(event)
     return (kind, *(getattr(event, field) for field in COMPARED[kind]))

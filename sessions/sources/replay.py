@@ -167,8 +167,8 @@ class ReplaySource(Source):
         return self.session.bookmarks()
 
     def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
-        place = self.seq if seq is None else min(seq, self.last_seq)
-        mark = bookmark(name, note, place, self._cursor.chunks.time_of(place))
+        bookmarked = self.seq if seq is None else min(seq, self.last_seq)
+        mark = bookmark(name, note, bookmarked, self._cursor.chunks.time_of(bookmarked))
         put_bookmark(self.session, mark)
         return mark
 

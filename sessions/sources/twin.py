@@ -79,7 +79,7 @@ class TwinSource(Source):
         """The pair that both are at (-1: before all)."""
         if self.pairing.reached(self._place)[0] == self.front.seq:
             return self._place
-        return self.pairing.place(self.front.seq)
+        return self.pairing.pair_at(self.front.seq)
 
     def look(self) -> bool:
         """Pair what has happened since; return whether there is anything new."""

@@ -89,10 +89,10 @@ class Trial:
         self._left: deque[tuple[int, Statement]] = deque()
         if variant.has_another_past:
             (_, first), *rest = past
-            spec = told(variant, first.input)
+            spec = input_under(variant, first.input)
             assert isinstance(spec, CreateCluster)
             self._runner = Runner(Cluster(spec, (self._view.apply,)))
-            self._left.extend((time_us, _told(variant, statement)) for time_us, statement in rest)
+            self._left.extend((time_us, _varied(variant, statement)) for time_us, statement in rest)
             self._until_us = max(outlook.time_us, self._runner.now_us)
         else:
             begin = outlook.begin
@@ -107,32 +107,32 @@ class Trial:
         if self.forecast is None and self._arrive(deadline):
             outlook = Outlook(self._runner, self._view)
             self.forecast = outlook.forecast(self._fault)
-        left = deadline - perf_counter()
-        return self.forecast is not None and self.forecast.go_on(max(0.0, left))
+        seconds = deadline - perf_counter()
+        return self.forecast is not None and self.forecast.go_on(max(0.0, seconds))
 
     def _arrive(self, deadline: float) -> bool:
         """Give what is due, and let time pass until the fault; False: there was not enough time."""
         while True:
             due_us = self._left[0][0] if self._left else self._until_us
             while self._runner.now_us < due_us:
-                came = advance_for(self._runner, due_us, max(0.0, deadline - perf_counter()))
-                if came is Advance.REACHED:
+                reached = advance_for(self._runner, due_us, max(0.0, deadline - perf_counter()))
+                if reached is Advance.REACHED:
                     break
-                if came is not Advance.ENDED:
+                if reached is not Advance.ENDED:
                     return False
             if not self._left:
                 return True
             self._runner.submit(self._left.popleft()[1])
 
 
-def told(variant: Variant, given: AnyInput) -> AnyInput:
+def input_under(variant: Variant, statement_input: AnyInput) -> AnyInput:
     """A statement as it would have been given under other conditions."""
-    if isinstance(given, CreateCluster) and variant.version:
-        return replace(given, version=variant.version)
-    if isinstance(given, Produce) and variant.acks is not None:
-        return replace(given, acks=variant.acks)
-    return given
+    if isinstance(statement_input, CreateCluster) and variant.version:
+        return replace(statement_input, version=variant.version)
+    if isinstance(statement_input, Produce) and variant.acks is not None:
+        return replace(statement_input, acks=variant.acks)
+    return statement_input
 
 
-def _told(variant: Variant, given: Statement) -> Statement:
-    return Statement(told(variant, given.input), given.text)
+def _varied(variant: Variant, given: Statement) -> Statement:
+    return Statement(input_under(variant, given.input), given.text)

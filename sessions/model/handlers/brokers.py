@@ -157,7 +157,7 @@ def link_changed(model: Model, event: events.LinkChanged) -> None:
     link = next((k for k in state.links if (k.source, k.destination) == key), None)
     if link is None:
         link = LinkState(*key, cut=False, delay_us=0, drop_percent=0.0, holding=[])
-        link.waiting = sum(held == key for held in state.held.values())
+        link.waiting = sum(key_of_message == key for key_of_message in state.held.values())
         state.links.append(link)
     link.cut, link.delay_us = event.cut, event.delay_us
     link.drop_percent, link.holding = event.drop_percent, event.holding

@@ -27,12 +27,12 @@ def znode_moves(model: Model, partition: PartitionState) -> None:
     """
     if not model.believers or model.state.quorum is not None:
         return
-    before = said(partition)
+    before = znode_state(partition)
     behind = model.state.beliefs.get(partition.name)
     if behind is None:
         model.state.beliefs[partition.name] = dict.fromkeys(model.believers, before)
         return
-    missing = [who for who in model.believers if who not in behind]
+    missing = [host for host in model.believers if host not in behind]
     if missing:
         model.state.beliefs[partition.name] = behind | dict.fromkeys(missing, before)
 
@@ -40,8 +40,8 @@ def znode_moves(model: Model, partition: PartitionState) -> None:
 def znode_gone(model: Model, tp: str) -> None:
     """The state was deleted; a host without it is up to date again."""
     behind = model.state.beliefs.get(tp, {})
-    for who in [who for who, belief in behind.items() if belief is None]:
-        _agrees(model, tp, who)
+    for host in [host for host, belief in behind.items() if belief is None]:
+        _agrees(model, tp, host)
 
 
 def forgotten(model: Model, broker: BrokerState) -> None:
@@ -117,7 +117,7 @@ def _heard(model: Model, tp: str, leader: int, leader_epoch: int, version: int) 
 # ---- keeping only who disagrees
 
 
-def said(partition: PartitionState) -> Belief | None:
+def znode_state(partition: PartitionState) -> Belief | None:
     """What the znode says."""
     if partition.leader is None:
         return None
@@ -127,25 +127,25 @@ def said(partition: PartitionState) -> Belief | None:
     return Belief(partition.leader, epoch, partition.isr, version)
 
 
-def _believes(model: Model, tp: str, who: int, belief: Belief | None) -> None:
+def _believes(model: Model, tp: str, host: int, belief: Belief | None) -> None:
     partition = model.partitions.get(tp)
-    if belief == (None if partition is None else said(partition)):
-        _agrees(model, tp, who)
+    if belief == (None if partition is None else znode_state(partition)):
+        _agrees(model, tp, host)
     elif partition is not None:
         beliefs = model.state.beliefs
-        beliefs[tp] = beliefs.get(tp, {}) | {who: belief}
+        beliefs[tp] = beliefs.get(tp, {}) | {host: belief}
 
 
-def _agrees(model: Model, tp: str, who: int) -> None:
+def _agrees(model: Model, tp: str, host: int) -> None:
     beliefs = model.state.beliefs
     behind = beliefs.get(tp)
-    if behind is None or who not in behind:
+    if behind is None or host not in behind:
         return
     if len(behind) == 1:
         del beliefs[tp]
         return
     beliefs[tp] = behind = behind.copy()
-    del behind[who]
+    del behind[host]
 
 
 HANDLERS: Final[Handlers] = {

@@ -101,8 +101,10 @@ def log_start_changed(model: Model, event: events.MetadataLogStartChanged) -> No
     """Move a host's log start, and remove the snapshots before it."""
     quorum = _quorum(model)
     quorum.log_starts[event.host] = start = event.start_offset
-    kept = [snapshot for snapshot in quorum.snapshots.get(event.host, []) if snapshot[0] >= start]
-    quorum.snapshots[event.host] = kept
+    snapshots = [
+        snapshot for snapshot in quorum.snapshots.get(event.host, []) if snapshot[0] >= start
+    ]
+    quorum.snapshots[event.host] = snapshots
 
 
 def statement_finished(model: Model, _event: events.InputFinished) -> None:

@@ -43,12 +43,15 @@ def log_loaded(model: Model, event: events.LogLoaded) -> None:
 def role_changed(model: Model, event: events.ReplicaRoleChanged) -> None:
     """Update a replica's role; only leaders keep the state of followers."""
     partition, replica = model.replica(event.tp, event.broker, event.seq)
-    was, replica.role = replica.role, event.role
+    before, replica.role = replica.role, event.role
     replica.leader_epoch = event.leader_epoch
     replica.leader = event.leader
     if event.role == "leader":
         partition.led = True
-    if "leader" in (was, event.role):  # was: perhaps of a deleted topic with the same name
+    if "leader" in (
+        before,
+        event.role,
+    ):  # before: perhaps of a deleted topic of that name
         model.judge(event.tp, partition)
     if event.role != "leader":
         if replica.remote_leo:
@@ -163,11 +166,11 @@ def cut_end(replica: ReplicaState, log_end_offset: int) -> None:
 def cut_start(replica: ReplicaState, first: int) -> None:
     """Drop all runs, and the part of a run, below the ``first`` offset on disk."""
     log = replica.log
-    gone = 0
-    while gone < len(log) and log[gone].base_offset + log[gone].count <= first:
-        gone += 1
-    if gone:
-        del log[:gone]
+    dropped = 0
+    while dropped < len(log) and log[dropped].base_offset + log[dropped].count <= first:
+        dropped += 1
+    if dropped:
+        del log[:dropped]
     if log and (cut := first - log[0].base_offset) > 0:
         run = log[0]
         log[0] = Run(first, run.count - cut, run.leader_epoch, run.first_record + cut)

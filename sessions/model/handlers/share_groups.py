@@ -121,8 +121,8 @@ def process_ended(model: Model, broker: int, seq: int) -> None:
 
 def acquired(model: Model, event: events.RecordsAcquired) -> None:
     """A member was given records."""
-    taken = (event.deliveries, event.consumer, event.member, event.locked_until, event.seq)
-    _fold(model, event, lambda run: ShareRun(run.first, run.last, ACQUIRED, *taken))
+    delivery = (event.deliveries, event.consumer, event.member, event.locked_until, event.seq)
+    _fold(model, event, lambda run: ShareRun(run.first, run.last, ACQUIRED, *delivery))
 
 
 def acknowledged(model: Model, event: events.RecordsAcknowledged) -> None:
@@ -156,8 +156,8 @@ def restored(model: Model, event: events.RecordsRestored) -> None:
     """A change was not stored."""
     members = changing(model, event.group, event.seq).members
     before = (event.state, event.deliveries, members.get(event.member, event.member))
-    held = (*before, event.member, event.locked_until, event.seq)
-    _fold(model, event, lambda run: ShareRun(run.first, run.last, *held))
+    state = (*before, event.member, event.locked_until, event.seq)
+    _fold(model, event, lambda run: ShareRun(run.first, run.last, *state))
 
 
 def start_moved(model: Model, event: events.ShareStartMoved) -> None:

@@ -27,9 +27,9 @@ def znode_created(model: Model, event: events.ZnodeCreated) -> None:
     state = model.state
     path, zxid = event.path, event.zxid
     model.znode_changes.current.append(path)
-    made = copies.new_znode(path, event.data, zxid, event.time_us, event.session)
-    made.changed = event.seq
-    state.znodes[path] = made
+    znode = copies.new_znode(path, event.data, zxid, event.time_us, event.session)
+    znode.changed = event.seq
+    state.znodes[path] = znode
     parent, _, name = path.rpartition("/")
     node = model.znode(parent or "/", event.seq)
     if node is not None:

@@ -119,16 +119,16 @@ def _take(
     partition = _number(row.get("PARTITION", "-"), number)
     if partition is None:
         return
-    place = row["TOPIC"], partition
-    group.offsets[place] = CommittedOffset(
-        *place,
+    key = row["TOPIC"], partition
+    group.offsets[key] = CommittedOffset(
+        *key,
         offset=_number(row.get("CURRENT-OFFSET", "-"), number),
         leader_epoch=_number(row.get("LEADER-EPOCH", "-"), number),
         member=None if member in _UNKNOWN else member,
     )
     end = _number(row.get("LOG-END-OFFSET", "-"), number)
     if end is not None:
-        ends[place] = max(end, ends.get(place, 0))
+        ends[key] = max(end, ends.get(key, 0))
 
 
 def _number(word: str, number: int) -> int | None:

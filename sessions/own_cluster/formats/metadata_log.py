@@ -250,8 +250,8 @@ class Metadata:
         elif isinstance(translated, AbortTransactionRecord):
             self._transaction = None
         elif isinstance(translated, EndTransactionRecord):
-            held, self._transaction = self._transaction or [], None
-            for entry in held:
+            entries, self._transaction = self._transaction or [], None
+            for entry in entries:
                 self._replay(*entry)
         elif self._transaction is not None:
             self._transaction.append((record, offset, epoch))

@@ -168,13 +168,13 @@ class _Collected:
         pools = self.pools or [([], self.replicas, [_BROKER])]
         if sum(replicas for _, replicas, _ in pools) > BROKERS_MAX:
             raise FormatError(f"has more than {BROKERS_MAX:,} brokers")
-        taken = {node for ids, _, _ in pools for node in ids}
+        used = {node for ids, _, _ in pools for node in ids}
         unnamed = 0
         for ids, replicas, roles in pools:
             nodes = list(ids)
             while not ids and len(nodes) < replicas:
-                node = next(number for number in range(2 * BROKERS_MAX) if number not in taken)
-                taken.add(node)
+                node = next(number for number in range(2 * BROKERS_MAX) if number not in used)
+                used.add(node)
                 nodes.append(node)
                 unnamed += 1
             brokers += nodes if _BROKER in roles else []

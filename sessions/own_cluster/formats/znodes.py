@@ -130,8 +130,8 @@ def _take(contents: _Found, znode: Znode, path: str) -> None:
         case ["", "brokers", "topics", topic, "partitions", number, "state"]:
             state = _decoded(znode, _State)
             contents.states[topic, _number(znode, number)] = state, znode.version
-        case ["", "config", *place]:
-            _take_configs(contents, znode, place)
+        case ["", "config", *config_path]:
+            _take_configs(contents, znode, config_path)
         case ["", "admin", "delete_topics", topic]:
             contents.deleting.add(topic)
         case ["", "consumers", group, "offsets", topic, number]:
@@ -159,12 +159,12 @@ def _take_broker(contents: _Found, znode: Znode, broker: int) -> None:
     )
 
 
-def _take_configs(contents: _Found, znode: Znode, place: list[str]) -> None:
+def _take_configs(contents: _Found, znode: Znode, config_path: list[str]) -> None:
     """Configurations, SCRAM credentials and quotas.
 
     Names of users and clients are encoded as in URLs (``Sanitizer``).
     """
-    match [unquote(name) for name in place]:
+    match [unquote(name) for name in config_path]:
         case ["topics", topic]:
             contents.topic_configs[topic] = _config(znode)
         case ["brokers", broker]:

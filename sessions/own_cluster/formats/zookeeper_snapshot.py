@@ -89,10 +89,10 @@ class _Parts:
         number: int = _INT.unpack(self.take(_INT.size))[0]
         return number
 
-    def count(self, what: str) -> int:
+    def count(self, noun: str) -> int:
         number = self.integer()
         if not 0 <= number <= _COUNT_MAX:
-            raise FormatError(f"is damaged: it would have {number:,} {what}")
+            raise FormatError(f"is damaged: it would have {number:,} {noun}")
         return number
 
     def buffer(self) -> Buffer:

@@ -3,7 +3,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pytest
 
 from emulator.events import ClientAuthenticated, Event
-from sessions.model.event_text import host, in_words, records, replica, some
+from sessions.model.event_text import first_few, host, in_words, records, replica
 
 
 def sample(hint: Any) -> Any:  # noqa: ANN401
@@ -28,8 +28,8 @@ def test_hosts_have_the_command_languages_names() -> None:
 
 
 def test_long_lists_are_counted() -> None:
-    assert some(["a", "b"]) == "a b"
-    assert some(list("abcdef")) == "a b c d and 2 more"
+    assert first_few(["a", "b"]) == "a b"
+    assert first_few(list("abcdef")) == "a b c d and 2 more"
 
 
 def test_replicas_and_records_read_as_the_language_writes_them() -> None:

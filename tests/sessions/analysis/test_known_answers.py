@@ -38,14 +38,14 @@ from sessions.analysis.events import facts
 from sessions.analysis.failover import failover, failovers
 from sessions.analysis.final_state import final_partitions, final_znodes, states_in
 from sessions.analysis.hw_lag import hw_lag_timeline
-from sessions.analysis.intervals import edges, stretches
+from sessions.analysis.intervals import edges, merged_intervals
 from sessions.analysis.isr_churn import isr_churn
 from sessions.analysis.latency import latency_histogram
 from sessions.analysis.leader_balance import leader_balance
 from sessions.analysis.logs import final_assignment, final_logs
 from sessions.analysis.record_outcomes import fates
 from sessions.analysis.replay import replay_differences
-from sessions.analysis.state_intervals import leader_spells, partition_spells
+from sessions.analysis.state_intervals import leader_intervals, partition_intervals
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.export import export_session
@@ -169,13 +169,13 @@ def test_records_that_share_their_fate_are_one_run(source: DatasetTables) -> Non
 
 
 def test_a_step_of_an_offset_does_not_end_a_spell(source: DatasetTables) -> None:
-    states = sorted(rows(partition_spells(source)), key=lambda row: row["from_seq"])
+    states = sorted(rows(partition_intervals(source)), key=lambda row: row["from_seq"])
     found = [(row["state"], row["leader"], row["isr"]) for row in states]
     led = [("online", 0, [0, 1, 2]), ("online", 1, [1, 2])]
     assert found == [("nonexistent", None, []), *led]
     ends = [row["to_seq"] for row in states]
     assert ends == [*(row["from_seq"] for row in states[1:]), None]
-    leaders = sorted(rows(leader_spells(source)), key=lambda row: row["from_seq"])
+    leaders = sorted(rows(leader_intervals(source)), key=lambda row: row["from_seq"])
     assert [(row["broker"], row["leader_epoch"]) for row in leaders] == [(0, 0), (1, 1)]
     assert leaders[0]["to_seq"] is not None
 
@@ -234,7 +234,9 @@ def test_rows_that_follow_each_other_are_one_stretch(spark: "SparkSession") -> N
     frame = spark.createDataFrame(values, schema)
     found = sorted((row["seq"], row["change"]) for row in rows(edges(frame, ["name"])))
     assert found == [(1, 1), (4, 1), (5, -1), (7, -1), (9, 1)]
-    whole = sorted((row["from_seq"], row["to_seq"]) for row in rows(stretches(frame, ["name"])))
+    whole = sorted(
+        (row["from_seq"], row["to_seq"]) for row in rows(merged_intervals(frame, ["name"]))
+    )
     assert whole == [(1, 7), (9, None)]
 
 

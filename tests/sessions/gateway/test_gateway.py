@@ -198,7 +198,7 @@ async def test_where_clients_connect_from_is_recorded(served: Served) -> None:
     client = await served.client(2)
     await client.ask(ApiVersionsRequest(), 2)
     host, port = client.writer.get_extra_info("sockname")
-    given = [statement.input for *_, statement in served.journal.so_far().given()]
+    given = [statement.input for *_, statement in served.journal.so_far().inputs()]
     assert OpenConnection(connection=2, broker=2, address=f"{host}:{port}") in given
     client.close()
 
@@ -305,7 +305,7 @@ async def test_inputs_without_bytes_do_not_stay_in_memory(
     so_far = kept.so_far()
     assert len(so_far.latest) < 11
     for first in (0, 5, 11, 37, 98, 100):
-        assert [statement for _, _, statement in so_far.given(first)] == statements[first:]
+        assert [statement for _, _, statement in so_far.inputs(first)] == statements[first:]
 
 
 # ---- safety

@@ -123,10 +123,10 @@ def test_both_runs_stand_where_the_same_is_done() -> None:
     statement(left, "produce t", appended(0), appended(0, broker=2))
     statement(right, "produce t", fired(), appended(0), appended(0, broker=2))
     pairing = paired(left, right)
-    assert pairing.place(0) == -1
+    assert pairing.pair_at(0) == -1
     assert pairing.reached(-1) == (0, 0)
-    assert pairing.reached(pairing.place(2)) == (2, 3)
-    assert pairing.reached(pairing.place(99)) == (3, 4)
+    assert pairing.reached(pairing.pair_at(2)) == (2, 3)
+    assert pairing.reached(pairing.pair_at(99)) == (3, 4)
 
 
 def test_a_statement_that_one_run_refuses_is_a_difference() -> None:

@@ -8,7 +8,7 @@ import pytest
 from commands.runs.live import live_source
 from console.model.fault_variants import FaultVariants
 from sessions.sources.live import LiveSource
-from sessions.sources.variants import Variant, told, variants_of
+from sessions.sources.variants import Variant, input_under, variants_of
 
 SCRIPT = """\
 cluster --brokers 3 --version {version} --config zookeeper.session.timeout.ms=6000
@@ -54,6 +54,6 @@ def test_the_newest_release_is_compared_with_an_older_one() -> None:
 
 def test_only_what_a_variant_concerns_is_told_otherwise(source: LiveSource) -> None:
     past = [given.input for _, given in source.past()]
-    others = [told(Variant("acks all", acks=-1), given) for given in past]
+    others = [input_under(Variant("acks all", acks=-1), given) for given in past]
     assert [given != other for given, other in zip(past, others, strict=True)].count(True) == 1
-    assert all(told(Variant("as it is"), given) == given for given in past)
+    assert all(input_under(Variant("as it is"), given) == given for given in past)

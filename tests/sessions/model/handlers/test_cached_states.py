@@ -170,7 +170,7 @@ def who_believes(cluster: Cluster, view: ClusterView) -> list[int]:
 
 def believed(cluster: Cluster, view: ClusterView, tp: str) -> dict[int, Words]:
     """What the view takes everybody to believe."""
-    said = cached_states.said(view.partitions[tp])
+    said = cached_states.znode_state(view.partitions[tp])
     others = view.state.beliefs.get(tp, {})
     found = {each: others.get(each, said) for each in who_believes(cluster, view)}
     return {each: words(belief) for each, belief in found.items()}
