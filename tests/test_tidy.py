@@ -193,8 +193,12 @@ def changes_of_files(path: Path) -> Iterator[tuple[str, str]]:
                     yield f"{module_name(path)}:{node.lineno}", alias.name
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
-        name, owner = node.func.attr, ast.unparse(node.func.value)
-        of_system = owner in ("os", "shutil") and name in ("move", "remove", "rename", "replace")
+        name, owner = node.func.attr, node.func.value
+        of_system = (
+            isinstance(owner, ast.Name)
+            and owner.id in ("os", "shutil")
+            and name in ("move", "remove", "rename", "replace")
+        )
         # Strings are replaced, and symmetries renamed, with more than one argument.
         of_path = name in ("rename", "replace") and len(node.args) == 1 and not node.keywords
         if name in DELETING or of_system or of_path:
