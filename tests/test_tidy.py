@@ -24,6 +24,7 @@ HEAVY_IMPORTS = {"pandas", "pyarrow", "pyspark", "textual"}
 """What the shell's start-up must not pay for."""
 
 HEX_COLOUR = re.compile(r"(?<![\w&])#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b")
+MODULE = re.compile(r"(\w+(?:\.\w+)*)(?::\w+)?\Z")
 HOME_PATH = re.compile(r"(?<![\w.~/*-])/(?:farm|home|Users|work)/")
 """The start of an absolute path that exists on somebody's machine and nowhere else."""
 TEXT_SUFFIXES = {".cfg", ".json", ".lock", ".md", ".py", ".sh", ".svg", ".tcss", ".tide", ".toml"}
@@ -92,8 +93,12 @@ def imported_names(tree: ast.Module) -> Iterator[str]:
 def quoted_names(tree: ast.Module) -> Iterator[str]:
     """Strings that may name a module for a later import, such as ``tidegauge:main``."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value.partition(":")[0]
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and (name := MODULE.match(node.value))
+        ):
+            yield name[1]
 
 
 def with_parents(name: str) -> Iterator[str]:
