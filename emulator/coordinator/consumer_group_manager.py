@@ -37,10 +37,9 @@ from emulator.coordinator.group_migration import (
     settings_of,
     upgraded,
 )
-from emulator.coordinator.groups import EMPTY, STABLE, Group, GroupAnswer, Store, group_key
+from emulator.coordinator.groups import EMPTY, STABLE, TASK, Group, GroupAnswer, Store, group_key
 from emulator.coordinator.members import GroupMembership
 from emulator.coordinator.modern_group_manager import (
-    TASK,
     US_PER_MS,
     ModernGroupManager,
     Progress,

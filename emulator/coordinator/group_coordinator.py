@@ -23,6 +23,7 @@ from emulator.coordinator.groups import (
     HEARTBEAT,
     REFUSED,
     STABLE,
+    TASK,
     CoordinatorState,
     Deletion,
     Group,
@@ -31,7 +32,7 @@ from emulator.coordinator.groups import (
     group_key,
 )
 from emulator.coordinator.internal_topics import OFFSETS
-from emulator.coordinator.members import TASK, GroupMembership
+from emulator.coordinator.members import GroupMembership
 from emulator.coordinator.modern_group_manager import GroupT, ModernGroupManager, RequestT
 from emulator.coordinator.modern_groups.group import MemberT
 from emulator.coordinator.offset_expiry import OffsetExpiration, subscribed_topics
@@ -107,6 +108,7 @@ class GroupCoordinator:
         """
         self.context = context
         self.checks_first = context.profile.has("heartbeats_checked_before_coordinator")
+        self.waits_to_tell = context.profile.has("group_records_need_no_min_isr")
         self.needs_epoch = context.profile.has("transactional_offsets_need_epoch")
         self.state = state
         self.kernel = context.kernel
@@ -342,7 +344,10 @@ class GroupCoordinator:
         is_member = message.member_id is not None or message.member_epoch >= 0
         if error == NONE and group is not None and group.consumer is not None and is_member:
             error = offset_error(group.consumer, message.member_id or "", message.member_epoch)
+        waits = self.waits_to_tell and message.require_stable and error == NONE
         known = {} if group is None or error != NONE else group.offsets
+        if group is not None and waits:
+            known = self.offsets.uncommitted(group)
         partitions = list(known) if message.partitions is None else message.partitions
         offsets = {tp: known.get(tp, -1) for tp in partitions}
         committed = {} if group is None or error != NONE else group.epochs
@@ -357,7 +362,8 @@ class GroupCoordinator:
         response = OffsetFetchResponse(
             request, message.group, error, offsets, epochs, notes, unstable
         )
-        self.respond(request, response)
+        if not (waits and self.offsets.await_pending(message.group, response)):
+            self.respond(request, response)
 
     # ---- administrative requests
 
@@ -408,7 +414,7 @@ class GroupCoordinator:
     def delete(self, _client: int, request: int, message: DeleteGroupsRequest) -> None:
         """Delete groups without members."""
         errors: dict[str, str] = {}
-        shares: list[Group] = []
+        shares, others = list[Group](), list[Group]()
         for name in dict.fromkeys(message.groups):
             error, group = self.refusal(name), self.group(name)
             if error == NONE and group is None:
@@ -417,15 +423,20 @@ class GroupCoordinator:
                 error = "NON_EMPTY_GROUP"
             elif error == NONE and group is not None and group.share is not None:
                 shares.append(group)
+            elif error == NONE and group is not None and self.waits_to_tell:
+                others.append(group)
             elif error == NONE and group is not None:
                 self.expiry.forget(group)
             errors[name] = error
-        if not shares:
+        if not (shares or others):
             self.respond(request, DeleteGroupsResponse(request, errors))
             return
-        self.state.deletions[request] = Deletion(errors, [group.name for group in shares])
+        waits = [group.name for group in (*shares, *others)]
+        self.state.deletions[request] = Deletion(errors, waits)
         for group in shares:
             self.shares.delete(request, group)
+        for group in others:
+            self.expiry.forget(group, request)
 
     def delete_offsets(self, _client: int, request: int, message: OffsetDeleteRequest) -> None:
         """Delete offsets, except those of topics that members are, or may be, subscribed to."""
@@ -443,7 +454,9 @@ class GroupCoordinator:
             errors = dict.fromkeys(message.partitions, NONE)
             errors |= dict.fromkeys(subscribed, "GROUP_SUBSCRIBED_TO_TOPIC")
             others = [tp for tp in message.partitions if tp not in subscribed]
-            self.expiry.forget_positions(group, others)
+            response = OffsetDeleteResponse(request, error, errors)
+            if self.expiry.forget_positions(group, others, response):
+                return
         self.respond(request, OffsetDeleteResponse(request, error, errors))
 
     def consumer_heartbeat(
@@ -564,6 +577,8 @@ class GroupCoordinator:
                 self.shares.expire(group)
             elif group is not None:
                 self.members.expire(group)
+        for number in [of.removeprefix("store ") for of in due if of.startswith("store ")]:
+            self.offsets.late(int(number))
         self.expiry.look()
         self._watch_positions()
 

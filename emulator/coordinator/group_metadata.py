@@ -17,14 +17,18 @@ from emulator.coordinator.groups import (
     EMPTY,
     NEXT,
     STABLE,
+    TASK,
     CoordinatorState,
     Group,
+    GroupAnswer,
     Member,
     Position,
     Replacement,
     Store,
     drop,
     keep,
+    newest,
+    store_key,
 )
 from emulator.coordinator.internal_topics import OFFSETS
 from emulator.coordinator.modern_groups.records import EpochRecord
@@ -36,17 +40,20 @@ from emulator.coordinator.records import (
     group_record,
     key_of,
     read,
+    size_of,
     text_of,
 )
 from emulator.coordinator.share_groups import records as share_records
 from emulator.coordinator.share_groups.group import ShareGroup
-from emulator.coordinator.write_errors import WRITE_ERRORS
+from emulator.coordinator.write_errors import UNKNOWN_ERROR, WRITE_ERRORS
 from emulator.events import CLIENTS
 from emulator.protocol import (
     AnyMessage,
     DeleteGroupsResponse,
     OffsetCommitRequest,
     OffsetCommitResponse,
+    OffsetDeleteResponse,
+    OffsetFetchResponse,
     ProduceRequest,
     ProduceResponse,
     Protocol,
@@ -58,12 +65,16 @@ from emulator.protocol.record_batch import COMMIT, PLAIN, TRANSACTIONAL
 from emulator.storage.log import Log
 
 ASKER: Final = "groups"
+LATE: Final = "REQUEST_TIMED_OUT"
+NEVER_US: Final = 1 << 53
+"""A timeout that no run reaches: nearly three centuries."""
 UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
 STORING_ERRORS: Final = {
     "UNKNOWN_TOPIC_OR_PARTITION": UNAVAILABLE,
     "NOT_ENOUGH_REPLICAS": UNAVAILABLE,
     "NOT_ENOUGH_REPLICAS_AFTER_APPEND": UNAVAILABLE,
     "NOT_LEADER_OR_FOLLOWER": "NOT_COORDINATOR",
+    "MESSAGE_TOO_LARGE": UNKNOWN_ERROR,
 }
 """The error returned to a client for each error of the coordinator's own write.
 
@@ -73,6 +84,20 @@ Source: ``GroupMetadataManager.storeOffsets`` and ``storeGroup`` 0.9 to 3.9.
 
 ModernStored = Callable[[Store, str], None]
 """Called with the stored records of a consumer or share group and the error of the write."""
+
+
+def failed(answer: GroupAnswer, error: str) -> GroupAnswer:
+    """What is told instead of an answer if what it waits for is not replicated.
+
+    Source: ``GroupCoordinatorService.handleOffsetFetchException``.
+    """
+    if isinstance(answer, OffsetDeleteResponse):
+        return OffsetDeleteResponse(answer.request, error, {})
+    if isinstance(answer, OffsetFetchResponse) and error == UNAVAILABLE:
+        error = "NOT_COORDINATOR"
+    return type(answer)(answer.request, answer.group, error)
+
+
 AssignmentStored = Callable[[Group, Store, str], None]
 """Called with the group, the stored generation and the resulting error."""
 
@@ -154,15 +179,26 @@ class GroupMetadataManager:
     ) -> None:
         """Write offsets; respond when they are replicated.
 
-        Those of a transaction take effect when it commits.
+        Those of a transaction take effect when it commits. Offsets with too much metadata are left
+        out.
         """
         now = self.kernel.now
         offsets, epochs, notes = message.offsets, message.epochs, message.notes
+        longest = self.context.config.offset_metadata_max_bytes
+        errors = {
+            tp: "OFFSET_METADATA_TOO_LARGE" for tp in offsets if len(notes.get(tp, "")) > longest
+        }
+        if errors:
+            offsets = {tp: offset for tp, offset in offsets.items() if tp not in errors}
+            if not offsets:
+                self.respond(request, OffsetCommitResponse(request, group.name, NONE, errors))
+                return
         records = [
             OffsetRecord(group.name, tp, offset, now, epochs.get(tp, -1), notes.get(tp, ""))
             for tp, offset in offsets.items()
         ]
         store = Store(group.name, request, offsets=offsets, at_us=now, epochs=epochs, notes=notes)
+        store.errors = errors
         if isinstance(message, TxnOffsetCommitRequest):
             store.producer_id, store.producer_epoch = message.producer_id, message.producer_epoch
             store.transactional_id = message.transactional_id
@@ -185,8 +221,13 @@ class GroupMetadataManager:
         store.replacing = replacing
         self.write(store, [group_record(group, assignment, encoded)])
 
-    def write(self, store: Store, records: Sequence[Record]) -> None:
-        """Append records with acks=all; :meth:`stored` handles the outcome."""
+    def write(self, store: Store, records: Sequence[Record], *, removes: bool = False) -> None:
+        """Append records with acks=all; :meth:`stored` handles the outcome.
+
+        What ``removes`` groups and offsets needs no min.insync.replicas, and from 4.0 on nothing
+        does; what is not replicated in time is then only answered, and takes effect later
+        (``cleanupGroupMetadata``, ``CoordinatorRuntime.scheduleWriteOperation``).
+        """
         tp = self.partition_of(store.group)
         keys: list[str | None] = [key_of(record) for record in records]
         values = [text_of(record) for record in records]
@@ -198,7 +239,7 @@ class GroupMetadataManager:
         )
         number = self.own.number(ASKER)
         self.state.stores[number] = store
-        size_bytes = sum(len(text) for text in values) + sum(len(key or "") for key in keys)
+        size_bytes = sum(map(size_of, records, values)) + sum(len(key or "") for key in keys)
         batch = RecordBatch(
             0,
             len(records),
@@ -206,48 +247,117 @@ class GroupMetadataManager:
             first,
             store.producer_id,
             store.producer_epoch,
+            -1 if store.producer_id < 0 else 0,
             size_bytes=size_bytes,
             kind=PLAIN if store.producer_id < 0 else TRANSACTIONAL,
         )
         timeout_us = self.context.config.offsets_commit_timeout_us
+        if not self.needs_min_isr:
+            self._set_deadline(number)
+            timeout_us = NEVER_US
         request = ProduceRequest(
             tp,
             batch,
             -1,
             timeout_us,
+            size_bytes,
             transactional_id=store.transactional_id,
             adds_partition=store.adds_partition,
             knows_abortable=store.knows_abortable,
-            needs_min_isr=self.needs_min_isr,
+            needs_min_isr=self.needs_min_isr and not removes,
+            is_coordinators=True,
         )
         self._append(self.context.id, number, request)
 
+    def await_pending(self, group: str, answer: GroupAnswer) -> bool:
+        """Answer when all that is written to a group's partition is replicated.
+
+        False: that is so already.
+        """
+        stores, tp = self.state.stores, self.partition_of(group)
+        pending = [
+            number for number, store in stores.items() if self.partition_of(store.group) == tp
+        ]
+        if not pending:
+            return False
+        stores[pending[-1]].answers.append(answer)
+        if self.context.timers.deadline_of(TASK, store_key(pending[-1])) is None:
+            self._set_deadline(pending[-1])
+        return True
+
+    def uncommitted(self, group: Group) -> dict[str, int]:
+        """A group's offsets with those that are not replicated yet."""
+        offsets = dict(group.offsets)
+        for store in self.state.stores.values():
+            if store.group == group.name and store.producer_id < 0:
+                offsets |= store.offsets
+                for tp in store.drops:
+                    offsets.pop(tp, None)
+        return offsets
+
+    def _set_deadline(self, number: int) -> None:
+        due_us = self.kernel.now + self.context.config.offsets_commit_timeout_us
+        self.context.timers.set_deadline(TASK, store_key(number), due_us)
+
+    def late(self, number: int) -> None:
+        """Answer those who wait for a write that is not replicated in time.
+
+        It goes on: what it changes takes effect once it is replicated.
+        """
+        store = self.state.stores.get(number)
+        if store is None:
+            return
+        self._finish(store, LATE)
+        store.request, store.assignment, store.answers, store.deletes = 0, None, [], 0
+
     def stored(self, number: int, outcome: ProduceResponse) -> None:
         """Handle the outcome of a write, and inform those waiting for it."""
-        store = self.state.stores.pop(number)
+        self.context.timers.clear_deadline(TASK, store_key(number))
+        self._finish(self.state.stores.pop(number), outcome.error)
+
+    def _finish(self, store: Store, outcome: str) -> None:
+        self._answer(store, NONE if outcome == NONE else WRITE_ERRORS.get(outcome, UNKNOWN_ERROR))
         if store.before is not None:
-            self._modern_stored(store, outcome.error)
+            self._modern_stored(store, outcome)
             return
-        errors = STORING_ERRORS if self.needs_min_isr else WRITE_ERRORS
-        error = errors.get(outcome.error, outcome.error)
-        group = self.group(store.group)
+        group, error = self.group(store.group), self._error(store, outcome)
         if store.assignment is not None:
             if group is not None:
                 # A member whose assignment may or may not be stored joins again, whereas a consumer
                 # is told that its commit timed out (GroupMetadataManager.storeGroup).
-                late = "REBALANCE_IN_PROGRESS" if error == "REQUEST_TIMED_OUT" else error
+                late = "REBALANCE_IN_PROGRESS" if outcome == LATE else error
                 self._assignment_stored(group, store, late)
             return
-        if group is not None and store.producer_id >= 0:
-            if error != NONE and (self.needs_min_isr or outcome.error != "REQUEST_TIMED_OUT"):
-                self._forget_unstable(group, store)
-        elif error == NONE and group is not None:
-            for tp, offset in store.offsets.items():
-                epoch, note = store.epochs.get(tp, -1), store.notes.get(tp, "")
-                self._committed(group, tp, Position(offset, store.at_us, epoch, note))
+        if group is not None and error == NONE:
+            self._offsets_stored(group, store)
+        elif group is not None and (self.needs_min_isr or outcome != LATE):
+            self._forget_unstable(group, store)
         if store.request:
-            response = OffsetCommitResponse(store.request, store.group, error)
+            response = OffsetCommitResponse(store.request, store.group, error, store.errors)
             self.respond(store.request, response)
+
+    def _answer(self, store: Store, error: str) -> None:
+        """Answer the requests that wait for a write."""
+        for answer in store.answers:
+            self.respond(answer.request, answer if error == NONE else failed(answer, error))
+        if store.deletes:
+            self.ended(store.deletes, store.group, error)
+
+    def _error(self, store: Store, outcome: str) -> str:
+        """The error for the client whose offsets or generation were to be written."""
+        if not self.needs_min_isr:
+            return WRITE_ERRORS.get(outcome, outcome)
+        if outcome == "MESSAGE_TOO_LARGE" and store.assignment is None:
+            return "INVALID_COMMIT_OFFSET_SIZE"
+        return STORING_ERRORS.get(outcome, outcome)
+
+    def _offsets_stored(self, group: Group, store: Store) -> None:
+        """Let offsets take effect, but not those of a transaction that has not ended."""
+        for tp in store.drops:
+            drop(group, tp)
+        for tp, offset in store.offsets.items() if store.producer_id < 0 else ():
+            epoch, note = store.epochs.get(tp, -1), store.notes.get(tp, "")
+            self._committed(group, tp, Position(offset, store.at_us, epoch, note))
 
     def _committed(self, group: Group, tp: str, position: Position) -> None:
         keep(group, tp, position)
@@ -267,7 +377,7 @@ class GroupMetadataManager:
     def transaction_ended(self, tp: str, producer_id: int, *, commit: bool) -> None:
         """Commit or discard the pending offsets of a transaction that has ended in a partition.
 
-        Source: ``GroupMetadataManager.handleTxnCompletion``.
+        Source: ``GroupMetadata.completePendingTxnOffsetCommit``.
         """
         for group in self.state.groups.values():
             positions = group.unstable.get(producer_id)
@@ -275,7 +385,7 @@ class GroupMetadataManager:
                 continue
             del group.unstable[producer_id]
             if commit:
-                for name, position in positions.items():
+                for name, position in newest(group, positions).items():
                     self._committed(group, name, position)
 
     # ---- reading
@@ -371,8 +481,9 @@ def _replay(group: Group, record: consumer_records.Record | share_records.Record
 
 def _end_transaction(groups: Iterable[Group], marker: RecordBatch) -> None:
     for group in groups:
-        for tp, position in group.unstable.pop(marker.producer_id, {}).items():
-            if marker.kind == COMMIT:
+        positions = group.unstable.pop(marker.producer_id, {})
+        if marker.kind == COMMIT:
+            for tp, position in newest(group, positions).items():
                 keep(group, tp, position)
 
 

@@ -19,6 +19,8 @@ from emulator.protocol import (
     ConsumerGroupHeartbeatResponse,
     JoinGroupResponse,
     LeaveGroupResponse,
+    OffsetDeleteResponse,
+    OffsetFetchResponse,
     Protocol,
     ShareGroupHeartbeatResponse,
     ShareGroupStateResponse,
@@ -184,6 +186,17 @@ def keep(group: Group, tp: str, position: Position) -> None:
         group.notes.pop(tp, None)
 
 
+def newest(group: Group, positions: dict[str, Position]) -> dict[str, Position]:
+    """A transaction's offsets, but those of partitions that got another one since.
+
+    Source: ``CommitRecordMetadataAndOffset.olderThan``.
+    """
+    times = group.committed_us
+    return {
+        tp: position for tp, position in positions.items() if position.at_us >= times.get(tp, -1)
+    }
+
+
 def drop(group: Group, tp: str) -> int | None:
     """Remove a committed offset and return it; None if there is none."""
     offset = group.offsets.pop(tp, None)
@@ -210,8 +223,10 @@ GroupAnswer = (
     | JoinGroupResponse
     | SyncGroupResponse
     | LeaveGroupResponse
+    | OffsetFetchResponse
+    | OffsetDeleteResponse
 )
-"""A response that waits until what a request has changed is replicated."""
+"""A response that waits until what a request has changed, or told of, is replicated."""
 
 
 class Store(Struct, array_like=True):
@@ -221,9 +236,11 @@ class Store(Struct, array_like=True):
     None, the assignment of ``generation``; then ``replacing`` is the static member that waits for
     its new id, if one does. ``producer_id`` identifies the transaction that they belong to, -1 if
     none; ``adds_partition`` and ``knows_abortable`` are its producer's. Records of a consumer or
-    share group have ``before``, what the group was without them, and the ``answers`` that wait for
-    them; if the group has changed its type with them, it ``reverts`` to what it was. When they are
-    stored, a share group ``begins`` with the state of partitions, by topic id, in ``state_epoch``.
+    share group have ``before``, what the group was without them; if the group has changed its type
+    with them, it ``reverts`` to what it was. When they are stored, a share group ``begins`` with
+    the state of partitions, by topic id, in ``state_epoch``. The ``answers`` wait for them;
+    ``drops`` are partitions whose offsets they remove, and ``errors`` those whose offsets were not
+    committed. They end the group for the request ``deletes``.
     """
 
     group: str
@@ -246,6 +263,9 @@ class Store(Struct, array_like=True):
     reverts: Group | None = None
     state_epoch: int = 0
     begins: Partitions = field(default_factory=dict)
+    drops: list[str] = field(default_factory=list)
+    errors: dict[str, str] = field(default_factory=dict)
+    deletes: int = 0
 
 
 class ShareWork(Struct, array_like=True):
@@ -273,9 +293,18 @@ class Deletion(Struct, array_like=True):
     waits: list[str]
 
 
+TASK: Final = "groups"
+"""The task whose deadlines are those of groups, writes and loads."""
+
+
 def group_key(group: str) -> str:
     """The key of a group's deadline."""
     return f"group {group}"
+
+
+def store_key(number: int) -> str:
+    """The key of the deadline of a write."""
+    return f"store {number}"
 
 
 class CoordinatorState(Struct, array_like=True):

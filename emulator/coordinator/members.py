@@ -19,6 +19,7 @@ from emulator.coordinator.groups import (
     REFUSED,
     STABLE,
     SYNC,
+    TASK,
     Group,
     Member,
     Replacement,
@@ -37,7 +38,6 @@ from emulator.protocol import (
 )
 
 FENCED: Final = "FENCED_INSTANCE_ID"
-TASK: Final = "groups"
 """The broker's timer for all deadlines of a group coordinator."""
 NEW_MEMBER_JOIN_US: Final = 300_000_000
 """How long a new member is kept while its first JoinGroup waits (it cannot send heartbeats yet)."""

@@ -5,7 +5,7 @@ If they cannot be appended, the group is again as it was before. Source: ``Group
 and ``CoordinatorRuntime`` 4.0 to 4.2.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from emulator.common.java_collections import timeline_order
 from emulator.common.names import as_sent
 from emulator.coordinator.consumer_groups.group import ConsumerGroup
 from emulator.coordinator.group_metadata import GroupMetadataManager
-from emulator.coordinator.groups import Group, GroupAnswer, Store, group_key
+from emulator.coordinator.groups import TASK, Group, GroupAnswer, Store, group_key
 from emulator.coordinator.modern_groups.group import MemberT, ModernGroup
 from emulator.coordinator.modern_groups.records import (
     CurrentAssignmentRecord,
@@ -28,7 +28,6 @@ from emulator.coordinator.modern_groups.records import (
 from emulator.coordinator.modern_groups.requests import FENCED_EPOCH, NO_GROUP, Outcome, Refused
 from emulator.coordinator.modern_groups.specification import Partitions
 from emulator.coordinator.share_groups.group import ShareGroup
-from emulator.coordinator.write_errors import UNKNOWN_ERROR, WRITE_ERRORS
 from emulator.protocol import (
     ConsumerGroupDescription,
     ConsumerGroupHeartbeatResponse,
@@ -38,7 +37,6 @@ from emulator.protocol import (
 )
 from emulator.simulation.snapshot import copier
 
-TASK: Final = "groups"
 US_PER_MS: Final = 1_000
 
 GroupT = TypeVar("GroupT", bound=ModernGroup[Any])
@@ -278,11 +276,8 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         state = self._state(group)
         answers = [] if answer is None else [answer]
         if not (records or first):
-            pending = [s for s in self.metadata.state.stores.values() if s.group == group.name]
-            if pending and answer is not None:
-                pending[-1].answers.append(answer)
-            else:
-                self._answer(answers)
+            if answer is not None and not self.metadata.await_pending(group.name, answer):
+                self.metadata.respond(answer.request, answer)
             return
         before = copied(state)
         assert isinstance(before, ConsumerGroup | ShareGroup)
@@ -296,7 +291,6 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
     def stored(self, store: Store, error: str) -> None:
         """Handle the outcome of a write: answer, or restore the group as it was."""
         if error == NONE:
-            self._answer(store.answers)
             return
         group = self.metadata.group(store.group)
         if group is not None and store.reverts is not None and error != "REQUEST_TIMED_OUT":
@@ -306,12 +300,6 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
             group.modern = store.before
             group.modern.sessions.update(sessions)
             self._note_state(group)
-        told = WRITE_ERRORS.get(error, UNKNOWN_ERROR)
-        self._answer(type(answer)(answer.request, answer.group, told) for answer in store.answers)
-
-    def _answer(self, answers: Iterable[GroupAnswer]) -> None:
-        for answer in answers:
-            self.metadata.respond(answer.request, answer)
 
     # ---- what is told
 

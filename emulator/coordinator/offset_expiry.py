@@ -31,6 +31,7 @@ from emulator.coordinator.groups import (
     drop,
 )
 from emulator.coordinator.records import GroupRecord, OffsetRecord, Record
+from emulator.protocol import OffsetDeleteResponse
 
 
 class OffsetExpiration:
@@ -46,6 +47,7 @@ class OffsetExpiration:
         self.only_when_empty = has("offsets_expire_when_group_empty")
         self.knows_topics = has("offsets_expire_without_subscription")
         self.only_when_stable = has("offsets_kept_in_rebalances")
+        self.removes_later = has("group_records_need_no_min_isr")
         self.keeps_open = has("offsets_kept_for_transactions")
 
     def begin(self) -> None:
@@ -66,29 +68,53 @@ class OffsetExpiration:
         state.next_look_us = self.kernel.now + self.context.config.offsets_check_interval_us
         under_way: dict[str, set[str]] = {}
         for store in state.stores.values():
-            under_way.setdefault(store.group, set()).update(store.offsets)
+            under_way.setdefault(store.group, set()).update(store.offsets, store.drops)
         for group in [group for group in state.groups.values() if group.share is None]:
             self._look_at(group, under_way.get(group.name, set()))
 
     def _look_at(self, group: Group, under_way: set[str]) -> None:
         """Expire a group's old offsets, except those that are being committed."""
         records: list[Record] = []
-        for tp in self._expired(group, under_way):
+        expired = self._expired(group, under_way)
+        for tp in expired:
             offset = group.offsets[tp]
-            drop(group, tp)
             self.kernel.emit(events.OffsetExpired, group.name, tp, self.context.id, offset)
             records.append(OffsetRecord(group.name, tp, -1))
-        has_offsets = group.offsets or group.unstable or under_way
+        has_offsets = len(group.offsets) > len(expired) or group.unstable or under_way
         if group.state == EMPTY and not (has_offsets or group.pending):
             self._delete(group, records)
         elif records:
-            self.metadata.write(Store(group.name), records)
+            self._drop(group, expired, records)
 
-    def forget(self, group: Group) -> None:
-        """Delete a group without members, and all its offsets (DeleteGroups)."""
-        self._delete(group, [OffsetRecord(group.name, tp, -1) for tp in group.offsets])
+    def _drop(
+        self,
+        group: Group,
+        partitions: list[str],
+        records: list[Record],
+        answer: OffsetDeleteResponse | None = None,
+    ) -> bool:
+        """Remove offsets, from 4.0 on once their tombstones are replicated.
 
-    def _delete(self, group: Group, records: list[Record]) -> None:
+        Return whether the answer waits for that.
+        """
+        store = Store(group.name)
+        if self.removes_later:
+            store.drops, store.answers = partitions, [] if answer is None else [answer]
+        else:
+            for tp in partitions:
+                drop(group, tp)
+        self.metadata.write(store, records, removes=True)
+        return self.removes_later
+
+    def forget(self, group: Group, request: int = 0) -> None:
+        """Delete a group without members, and all its offsets (DeleteGroups).
+
+        ``request`` waits until that is replicated; 0: none does.
+        """
+        records: list[Record] = [OffsetRecord(group.name, tp, -1) for tp in group.offsets]
+        self._delete(group, records, request)
+
+    def _delete(self, group: Group, records: list[Record], request: int = 0) -> None:
         """Delete a group, and write its tombstone after those of its offsets."""
         consumer = group.consumer
         self.metadata.to(group, DEAD)
@@ -99,16 +125,20 @@ class OffsetExpiration:
             # Otherwise no record of the group was ever written.
             records.append(GroupRecord(group.name, -1))
         if records:
-            self.metadata.write(Store(group.name), records)
+            self.metadata.write(Store(group.name, deletes=request), records, removes=True)
 
-    def forget_positions(self, group: Group, partitions: list[str]) -> None:
-        """Delete offsets of partitions that no member reads (OffsetDelete)."""
-        records: list[Record] = []
-        for tp in partitions:
-            if drop(group, tp) is not None:
-                records.append(OffsetRecord(group.name, tp, -1))
+    def forget_positions(
+        self, group: Group, partitions: list[str], answer: OffsetDeleteResponse
+    ) -> bool:
+        """Delete offsets of partitions that no member reads (OffsetDelete).
+
+        Return whether the answer waits until that is replicated.
+        """
+        known = [tp for tp in partitions if tp in group.offsets]
+        records: list[Record] = [OffsetRecord(group.name, tp, -1) for tp in known]
         if records:
-            self.metadata.write(Store(group.name), records)
+            return self._drop(group, known, records, answer)
+        return self.removes_later and self.metadata.await_pending(group.name, answer)
 
     def _expired(self, group: Group, under_way: set[str]) -> list[str]:
         limit_us = self.kernel.now - self.context.config.offsets_retention_us

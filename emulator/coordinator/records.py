@@ -75,6 +75,20 @@ def text_of(record: Record) -> str:
     return msgspec.json.encode(record).decode()
 
 
+def size_of(record: Record, text: str) -> int:
+    """About how many bytes a record with a value takes in Kafka's own format.
+
+    A group's record there has the metadata of its members for their protocol alone, and no base64.
+    """
+    size = len(text)
+    if isinstance(record, GroupRecord):
+        for member in record.members.values():
+            own = (member.protocols.get(record.assignor, b""), member.assignment)
+            encoded = (*member.protocols.values(), member.assignment)
+            size += sum(map(len, own)) - sum(4 * -(-len(data) // 3) for data in encoded)
+    return size
+
+
 def read(value: str) -> Record | None:
     """Decode a record's value; None if it is malformed (another client wrote to the topic)."""
     try:

@@ -11,8 +11,8 @@ from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
 from emulator.common.names import as_sent, split
 from emulator.coordinator.group_metadata import GroupMetadataManager
-from emulator.coordinator.groups import Group, ShareWork, Store, group_key
-from emulator.coordinator.modern_group_manager import TASK, ModernGroupManager, Progress
+from emulator.coordinator.groups import TASK, Group, ShareWork, Store, group_key
+from emulator.coordinator.modern_group_manager import ModernGroupManager, Progress
 from emulator.coordinator.modern_groups.group import LEFT, ModernMember
 from emulator.coordinator.modern_groups.requests import NO_GROUP, Refused, existing, known_member
 from emulator.coordinator.modern_groups.specification import Partitions

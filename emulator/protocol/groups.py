@@ -252,11 +252,12 @@ class OffsetCommitRequest(Message, frozen=True):
 
 
 class OffsetCommitResponse(Message, frozen=True):
-    """Sent when the offsets are replicated."""
+    """Sent when the offsets are replicated; ``errors`` are those of single partitions."""
 
     request: int
     group: str
     error: str
+    errors: dict[str, str] = field(default_factory=dict)
 
     def detail(self) -> Detail:
         """The group and the error."""

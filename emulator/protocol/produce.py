@@ -10,7 +10,8 @@ class ProduceRequest(Message, frozen=True):
     ``size_bytes`` is the size compared with max.message.bytes. ``transactional_id`` is that of a
     transactional producer; with ``adds_partition`` its first batch adds the partition to the
     transaction (Produce 12, KIP-890). ``knows_abortable``: it knows TRANSACTION_ABORTABLE (Produce
-    11). ``needs_min_isr`` unless it is a group coordinator's, which waits for replication alone.
+    11). ``needs_min_isr`` unless it is a group coordinator's, which waits for replication alone; if
+    it ``is_coordinators``, its sequence numbers mean nothing (``AppendOrigin.COORDINATOR``).
     """
 
     tp: str
@@ -22,6 +23,7 @@ class ProduceRequest(Message, frozen=True):
     adds_partition: bool = False
     knows_abortable: bool = False
     needs_min_isr: bool = True
+    is_coordinators: bool = False
 
     def detail(self) -> Detail:
         """First record id, count and acks; of an idempotent producer also id, epoch, sequence."""

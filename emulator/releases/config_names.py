@@ -280,6 +280,11 @@ class BrokerConfig(Struct, frozen=True):
         ),
         "how long an empty group waits for more members than its first (KIP-134)",
     ]
+    offset_metadata_max_bytes: Annotated[
+        int,
+        Setting("offset.metadata.max.bytes", minimum=0),
+        "the longest metadata that may be committed with an offset",
+    ]
     group_rebalance_protocols: Annotated[
         int,
         Setting(

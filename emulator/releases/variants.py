@@ -31,7 +31,6 @@ PREVIEW: Final = {
     "group_records_need_no_min_isr": True,
     "new_groups_written": True,
     "offsets_kept_for_transactions": True,
-    "transactional_offsets_need_epoch": False,
 }
 """What differs in that release where its brokers are configured with the preview: classic groups,
 too, have the coordinator of 4.0."""

@@ -4,10 +4,17 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from emulator.wire.records import memory_records
-from tests.golden_wire import access_control, consumer_groups, group_migration, share_groups
+from tests.golden_wire import (
+    access_control,
+    consumer_groups,
+    coordinator_writes,
+    group_migration,
+    share_groups,
+)
 from tests.golden_wire.access_control import ACCESS_CONTROL
 from tests.golden_wire.consumer_groups import CONSUMER_GROUPS
 from tests.golden_wire.conversation import NOW_MS, Conversation, error
+from tests.golden_wire.coordinator_writes import COORDINATOR_WRITES
 from tests.golden_wire.group_configs import group_configs
 from tests.golden_wire.group_migration import GROUP_MIGRATION
 from tests.golden_wire.groups import ALL_IN_SYNC, statics
@@ -530,6 +537,7 @@ CONVERSATIONS: Final[dict[str, Callable[[Conversation], None]]] = {
         *ACCESS_CONTROL,
         *SHARE_GROUPS,
         *GROUP_MIGRATION,
+        *COORDINATOR_WRITES,
         group_configs,
     )
 }
@@ -540,6 +548,7 @@ MORE: Final = {
     **{each.__name__: consumer_groups.SETTINGS for each in CONSUMER_GROUPS},
     **{each.__name__: access_control.SETTINGS for each in ACCESS_CONTROL},
     **group_migration.MORE,
+    **coordinator_writes.MORE,
     "coordinators": consumer_groups.SETTINGS | consumer_groups.LONG_SESSIONS,
     "regexes": consumer_groups.SETTINGS | consumer_groups.LONG_SESSIONS,
     **{each.__name__: share_groups.SETTINGS for each in SHARE_GROUPS},

@@ -87,7 +87,7 @@ class ReplicaManager:
         error, base, time_ms = self._refusal(replica, message), -1, -1
         keyless: tuple[int, ...] = ()
         if error == NONE and replica is not None:
-            verdict = self._verdict(replica, message.batch)
+            verdict = self._verdict(replica, message)
             keyless = self._without_keys(message) if verdict is None else ()
             if keyless:
                 error = "CORRUPT_MESSAGE"
@@ -131,11 +131,12 @@ class ReplicaManager:
             return ()
         return tuple(self.context.ledger.keyless(message.batch))
 
-    def _verdict(self, replica: Replica, batch: RecordBatch) -> tuple[str, int] | None:
+    def _verdict(self, replica: Replica, message: ProduceRequest) -> tuple[str, int] | None:
         """The error of idempotence and transaction checks, if any (``ProducerStates.check``)."""
+        batch = message.batch
         if batch.producer_id < 0:
             return None
-        if batch.base_sequence >= 0:
+        if batch.base_sequence >= 0 and not message.is_coordinators:
             return replica.producers.check(self.profile, batch)
         error = replica.producers.check_epoch(batch)  # appended by a coordinator
         return None if error == NONE else (error, -1)

@@ -114,7 +114,8 @@ class MarkerWriter:
         context.emit(events.TransactionMarkerWritten, *fields)
         kind = COMMIT if message.commit else ABORT
         batch = RecordBatch(0, 1, -1, first, producer_id, epoch, size_bytes=MARKER_BYTES, kind=kind)
-        return ProduceRequest(tp, batch, -1, TIMEOUT_US)
+        is_of_groups = OFFSETS.holds(tp) and context.profile.has("group_records_need_no_min_isr")
+        return ProduceRequest(tp, batch, -1, TIMEOUT_US, needs_min_isr=not is_of_groups)
 
     def _appended(self, number: int, response: ProduceResponse) -> None:
         """Handle the outcome of a marker's replication."""

@@ -165,7 +165,11 @@ def commit_results(
         elif topic_there is not None and topic_there.error == UNAUTHORIZED:
             codes = dict.fromkeys(numbers, ERRORS[UNAUTHORIZED].code)
         else:
-            codes = {number: code if number in there else UNKNOWN_PARTITION for number in numbers}
+            own = {tp: ERRORS[error].code for tp, error in response.errors.items()}
+            codes = {
+                number: own.get(tp_of(name, number), code) if number in there else UNKNOWN_PARTITION
+                for number in numbers
+            }
         (known if there else unknown).append((topic, codes))
     return unknown + known
 

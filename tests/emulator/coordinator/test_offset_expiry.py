@@ -14,6 +14,7 @@ from emulator.protocol import (
     ConsumerGroupHeartbeatRequest,
     OffsetCommitRequest,
     OffsetDeleteRequest,
+    OffsetDeleteResponse,
     ShareGroupHeartbeatRequest,
     Subscription,
 )
@@ -369,10 +370,11 @@ def test_only_offsets_that_a_group_has_are_deleted() -> None:
     bench = bench_of("3.9")
     bench.commit(5)
     writes = len(bench.lab.seen.of(GroupRecordsWritten))
-    expiry_of(bench).forget_positions(bench.group(), ["t-1"])
+    answer = OffsetDeleteResponse(1, "NONE", {})
+    expiry_of(bench).forget_positions(bench.group(), ["t-1"], answer)
     assert len(bench.lab.seen.of(GroupRecordsWritten)) == writes
     assert position(bench) == 5
-    expiry_of(bench).forget_positions(bench.group(), ["t-1", "t-0"])
+    expiry_of(bench).forget_positions(bench.group(), ["t-1", "t-0"], answer)
     bench.lab.wait(100)
     assert written(bench) == [OffsetRecord("g", "t-0", -1)]
     assert bench.group().committed_us == {}
