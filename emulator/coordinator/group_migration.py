@@ -92,7 +92,8 @@ def upgraded(group: Group, policy: MigrationPolicy, topics: Topics, rules: Rules
             )
             raise Refused(NO_GROUP, f"{beginning} {text}")
         state.members[member.id], state.target[member.id] = modern, modern.assigned
-    state.subscribed = subscribed_topics(state, state.members, topics)
+    if not rules.previewed:  # there the first heartbeat brings them
+        state.subscribed = subscribed_topics(state, state.members, topics)
     state.metadata_hash = hash_of(state.subscribed) if rules.hashes_metadata else 0
     return state
 

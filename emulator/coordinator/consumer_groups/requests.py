@@ -85,8 +85,9 @@ class Rules(NamedTuple):
     not subscribe to them (4.2, KAFKA-19431). ``interval_us`` is the time between two target
     assignments of a group, None before 4.3 (KIP-1263). ``bumps_for_assignor``: the group's epoch is
     bumped if its members prefer another assignor (4.4). ``previewed`` are the rules of 3.9: other
-    assignors, members that join with names of topics, and partitions that a member has revoked but
-    gets again only with its next heartbeat.
+    assignors, members that join with names of topics, partitions that a member has revoked but gets
+    again only with its next heartbeat, classic groups that become consumer groups without the
+    metadata of their topics, and static members of theirs that none of the new protocol replaces.
     """
 
     max_size: int
@@ -156,7 +157,7 @@ def heartbeat(
     check_size(group, name, rules)
     records: list[Record] = []
     static = group.static_member(request.instance_id or "")
-    old = _member_of(group, request, static, records)
+    old = _member_of(group, request, static, rules, records)
     step = subscribe(group, old, _updated(old, request), static, topics, rules, records, joins)
     member = advance(group, step, static, request.owned, topics, rules, now_us, records)
     is_full = joins or (
@@ -294,6 +295,7 @@ def _member_of(
     group: ConsumerGroup,
     request: ConsumerGroupHeartbeatRequest,
     static: Member | None,
+    rules: Rules,
     records: list[Record],
 ) -> Member:
     """The member before the request; a static one may take the place of its predecessor."""
@@ -311,7 +313,7 @@ def _member_of(
     if joins:
         if static.id == name:
             return static
-        if static.classic is None and static.epoch != AWAY:
+        if (rules.previewed or static.classic is None) and static.epoch != AWAY:
             raise Refused(
                 "UNRELEASED_INSTANCE_ID",
                 f"Static member {name} with instance id {request.instance_id} cannot join the "
@@ -599,7 +601,7 @@ def creation_records(group: ConsumerGroup, rules: Rules) -> list[Record]:
     topics: list[Record] = [SubscriptionMetadataRecord(group.name, group.subscribed)]
     return [
         *(subscription_record(group.name, member) for member in members),
-        *([] if rules.hashes_metadata else topics),
+        *([] if rules.hashes_metadata or rules.previewed else topics),
         GroupEpochRecord(group.name, group.epoch, group.metadata_hash),
         *(TargetAssignmentRecord(group.name, m.id, group.target[m.id]) for m in members),
         TargetEpochRecord(group.name, group.assignment_epoch),
