@@ -274,16 +274,14 @@ class GroupMetadataManager:
 
         False: that is so already.
         """
-        stores, tp = self.state.stores, self.partition_of(group)
-        pending = [
-            number for number, store in stores.items() if self.partition_of(store.group) == tp
-        ]
-        if not pending:
-            return False
-        stores[pending[-1]].answers.append(answer)
-        if self.context.timers.deadline_of(TASK, store_key(pending[-1])) is None:
-            self._set_deadline(pending[-1])
-        return True
+        tp = self.partition_of(group)
+        for number, store in reversed(self.state.stores.items()):
+            if self.partition_of(store.group) == tp:
+                store.answers.append(answer)
+                if self.context.timers.deadline_of(TASK, store_key(number)) is None:
+                    self._set_deadline(number)
+                return True
+        return False
 
     def uncommitted(self, group: Group) -> dict[str, int]:
         """A group's offsets with those that are not replicated yet."""
