@@ -12,7 +12,7 @@ from emulator.controller.context import (
     OFFLINE,
     BrokerChange,
     ControllerContext,
-    ControllerState,
+    ControllerPart,
     UnreadableError,
 )
 from emulator.controller.hash_order import partitions_in_order
@@ -24,7 +24,7 @@ from emulator.replication import election as elections
 from emulator.zookeeper import data as znodes
 
 
-class BrokerChanges:
+class BrokerChanges(ControllerPart):
     """The active controller's handling of broker failures, startups and shutdowns."""
 
     def __init__(
@@ -36,20 +36,14 @@ class BrokerChanges:
         deletion: TopicDeletion,
         reassignment: Reassignment,
     ) -> None:
-        self.context = context
+        super().__init__(context)
         self.channels = channels
         self.partitions = partitions
         self.replicas = replicas
         self.deletion = deletion
         self.reassignment = reassignment
-        self.profile = context.profile
         self.one_by_one = self.profile.has("controlled_shutdown_one_by_one")
         self.dead_in_turn = self.profile.has("live_brokers_change_with_their_procedures")
-
-    @property
-    def state(self) -> ControllerState:
-        """The controller's cache."""
-        return self.context.state
 
     def look(self) -> None:
         """Handle BrokerChange: brokers that failed, started, or restarted in between (bounced).

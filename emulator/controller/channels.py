@@ -26,7 +26,6 @@ class Batch:
     def __init__(self) -> None:
         self.leader_and_isr: dict[int, dict[str, PartitionInfo]] = {}
         self.metadata: dict[str, PartitionInfo] = {}
-        self.metadata_for: dict[int, None] = {}
         self.stop: dict[int, dict[str, int]] = {}
         self.delete: dict[int, dict[str, int]] = {}
 

@@ -11,7 +11,7 @@ from emulator.controller.context import (
     OFFLINE,
     ONLINE,
     ControllerContext,
-    ControllerState,
+    ControllerPart,
     UnreadableError,
 )
 from emulator.controller.leader_rebalance import LeaderRebalance
@@ -46,7 +46,7 @@ CHILD_WATCHES = (
 )
 
 
-class Failover:
+class Failover(ControllerPart):
     """The initialization of a new controller."""
 
     def __init__(  # noqa: PLR0917 - every part has its own step
@@ -60,7 +60,7 @@ class Failover:
         rebalance: LeaderRebalance,
         listeners: Listeners,
     ) -> None:
-        self.context = context
+        super().__init__(context)
         self.channels = channels
         self.partitions = partitions
         self.replicas = replicas
@@ -68,15 +68,8 @@ class Failover:
         self.reassignment = reassignment
         self.rebalance = rebalance
         self.listeners = listeners
-        self.profile = context.profile
-        self.zk = context.zk
         self.resumes = False
         """Whether an earlier failover has already seen that the offline partitions are so."""
-
-    @property
-    def state(self) -> ControllerState:
-        """The controller's cache."""
-        return self.context.state
 
     def next_epoch(self) -> tuple[int, int] | None:
         """Up to 2.0 the first steps: read the epoch and increment it conditionally.

@@ -7,29 +7,22 @@ Source: ``KafkaController.checkAndTriggerAutoLeaderRebalance``, ``PreferredRepli
 from collections.abc import Iterable
 
 from emulator.controller.channels import Batch, Channels
-from emulator.controller.context import ONLINE, ControllerContext, ControllerState
+from emulator.controller.context import ONLINE, ControllerContext, ControllerPart
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.replication import election as elections
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 
-class LeaderRebalance:
+class LeaderRebalance(ControllerPart):
     """The preferred leader elections of an active controller, and elections on request."""
 
     def __init__(
         self, context: ControllerContext, channels: Channels, partitions: PartitionStateMachine
     ) -> None:
-        self.context = context
+        super().__init__(context)
         self.channels = channels
         self.partitions = partitions
-        self.profile = context.profile
-        self.zk = context.zk
-
-    @property
-    def state(self) -> ControllerState:
-        """The controller's cache."""
-        return self.context.state
 
     # ---- preferred leaders
 

@@ -7,7 +7,7 @@ from sys import intern
 
 from emulator.controller.broker_changes import BrokerChanges
 from emulator.controller.channels import Batch, Channels
-from emulator.controller.context import NEW, ControllerContext, ControllerState
+from emulator.controller.context import NEW, ControllerContext, ControllerPart
 from emulator.controller.leader_rebalance import LeaderRebalance
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.reassignment import Reassignment
@@ -16,7 +16,7 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 
-class Listeners:
+class Listeners(ControllerPart):
     """The znode listeners of an active controller."""
 
     def __init__(  # noqa: PLR0917 - every part that a znode can affect
@@ -29,20 +29,13 @@ class Listeners:
         rebalance: LeaderRebalance,
         brokers: BrokerChanges,
     ) -> None:
-        self.context = context
+        super().__init__(context)
         self.channels = channels
         self.partitions = partitions
         self.deletion = deletion
         self.reassignment = reassignment
         self.rebalance = rebalance
         self.brokers = brokers
-        self.profile = context.profile
-        self.zk = context.zk
-
-    @property
-    def state(self) -> ControllerState:
-        """The controller's cache."""
-        return self.context.state
 
     # ---- dispatch
 

@@ -17,7 +17,7 @@ from emulator.controller.context import (
     OFFLINE,
     ONLINE,
     ControllerContext,
-    ControllerState,
+    ControllerPart,
 )
 from emulator.protocol import PartitionInfo
 from emulator.releases.config import ConfigError, resolve_topic
@@ -35,19 +35,13 @@ PARTITION: Final = {
 """The valid previous states of each target state."""
 
 
-class PartitionStateMachine:
+class PartitionStateMachine(ControllerPart):
     """The partition state machine of an active controller."""
 
     def __init__(self, context: ControllerContext, channels: Channels) -> None:
         """Elect for the broker of ``context``; inform the brokers through ``channels``."""
-        self.context = context
+        super().__init__(context)
         self.channels = channels
-        self.profile = context.profile
-
-    @property
-    def state(self) -> ControllerState:
-        """The controller's cache."""
-        return self.context.state
 
     # ---- states
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from emulator.common.names import split
 from emulator.controller.channels import Batch, Channels
-from emulator.controller.context import ControllerContext, ControllerState, Move, UnreadableError
+from emulator.controller.context import ControllerContext, ControllerPart, Move, UnreadableError
 from emulator.controller.hash_order import set_order
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.replica_state_machine import (
@@ -24,7 +24,7 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 
-class Reassignment:
+class Reassignment(ControllerPart):
     """The reassignments of an active controller."""
 
     def __init__(
@@ -36,18 +36,11 @@ class Reassignment:
         deletion: TopicDeletion,
     ) -> None:
         """Reassign for the broker of ``context``; blocked deletions resume after a reassignment."""
-        self.context = context
+        super().__init__(context)
         self.channels = channels
         self.partitions = partitions
         self.replicas = replicas
         self.deletion = deletion
-        self.profile = context.profile
-        self.zk = context.zk
-
-    @property
-    def state(self) -> ControllerState:
-        """The controller's cache."""
-        return self.context.state
 
     @property
     def _is_listed(self) -> bool:

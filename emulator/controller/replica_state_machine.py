@@ -15,7 +15,7 @@ from typing import Final
 
 from emulator.common.names import split
 from emulator.controller.channels import Batch
-from emulator.controller.context import ControllerContext, ControllerState
+from emulator.controller.context import ControllerContext, ControllerPart
 
 REPLICA_NON_EXISTENT: Final = "NonExistentReplica"
 REPLICA_NEW: Final = "NewReplica"
@@ -39,7 +39,7 @@ REPLICA: Final = {
 """The valid previous states of each target; up to 2.2 ineligible may not follow offline."""
 
 
-class ReplicaStateMachine:
+class ReplicaStateMachine(ControllerPart):
     """The replica state machine of an active controller."""
 
     def __init__(
@@ -53,18 +53,12 @@ class ReplicaStateMachine:
         ``lost_leader`` is called with a partition whose leader went offline; ``unclean_election``
         returns a topic's setting in ZooKeeper (None if it cannot be read).
         """
-        self.context = context
+        super().__init__(context)
         self.lost_leader = lost_leader
         self.unclean_election = unclean_election
-        self.profile = context.profile
         has = context.profile.has
         self.offline_is_eligible = not has("offline_replicas_ineligible_for_deletion")
         self.offline_needs_leader = has("offline_replica_needs_leader")
-
-    @property
-    def state(self) -> ControllerState:
-        """The controller's cache."""
-        return self.context.state
 
     def state_of(self, tp: str, broker: int) -> str:
         state = self.state.replicas.get(f"{tp}@{broker}")

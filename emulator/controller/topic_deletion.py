@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from emulator.common.names import split
 from emulator.controller.channels import Batch, Channels
-from emulator.controller.context import ControllerContext, ControllerState, Deletion, Move
+from emulator.controller.context import ControllerContext, ControllerPart, Deletion, Move
 from emulator.controller.hash_order import SMALL_SET, replica_hash, trie_path
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.replica_state_machine import (
@@ -23,7 +23,7 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 
-class TopicDeletion:
+class TopicDeletion(ControllerPart):
     """The topics that an active controller is deleting."""
 
     def __init__(
@@ -33,17 +33,10 @@ class TopicDeletion:
         partitions: PartitionStateMachine,
         replicas: ReplicaStateMachine,
     ) -> None:
-        self.context = context
+        super().__init__(context)
         self.channels = channels
         self.partitions = partitions
         self.replicas = replicas
-        self.profile = context.profile
-        self.zk = context.zk
-
-    @property
-    def state(self) -> ControllerState:
-        """The controller's cache."""
-        return self.context.state
 
     def queue(self) -> None:
         """Queue pending deletions as a new controller.
