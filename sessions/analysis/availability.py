@@ -13,7 +13,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from sessions.analysis.intervals import edges, lasted, merged_intervals
+from sessions.analysis.intervals import edges, lasted, merged_intervals, until_next
 from sessions.analysis.job import Job, Result, in_ms, rounded, shown
 from sessions.analysis.results.availability import (
     AVAILABILITY,
@@ -52,17 +52,13 @@ def _leaderless(states: DataFrame, leaders: DataFrame) -> DataFrame:
     exist = edges(states, PARTITION).withColumnRenamed("change", "exists")
     leads = edges(leaders, PARTITION).withColumnRenamed("change", "leads")
     both = exist.unionByName(leads, allowMissingColumns=True).fillna(0, ["exists", "leads"])
-    line = Window.partitionBy(*PARTITION).orderBy("seq")
     so_far = earlier(PARTITION, now=0)
     summed = both.groupBy(*PARTITION, "seq").agg(
         F.max("us").alias("us"), F.sum("exists").alias("exists"), F.sum("leads").alias("leads")
     )
     levels = summed.select(
         *PARTITION,
-        F.col("seq").alias("from_seq"),
-        F.col("us").alias("from_us"),
-        F.lead("seq").over(line).alias("to_seq"),
-        F.lead("us").over(line).alias("to_us"),
+        *until_next(PARTITION),
         F.sum("exists").over(so_far).alias("existing"),
         F.sum("leads").over(so_far).alias("leading"),
         F.sum(F.when(F.col("exists") > 0, 1).otherwise(0)).over(so_far).alias("life"),

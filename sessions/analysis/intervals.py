@@ -8,10 +8,10 @@ rows as there are real starts and ends; only these have to be sorted.
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from sessions.analysis.windows import earlier
+from sessions.analysis.windows import earlier, in_order
 
 
 def edges(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
@@ -35,21 +35,20 @@ def edges(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
 
 def merged_intervals(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
     """Return the maximal intervals in which at least one row is valid: ``keys`` and validity."""
-    line = Window.partitionBy(*keys).orderBy("seq")
     level = F.sum("change").over(earlier(keys, now=0))
     levels = edges(rows, keys).withColumn("level", level)
     turns = levels.where("level = 0 or level = change")
+    return turns.select(*keys, "level", *until_next(keys)).where("level > 0").drop("level")
+
+
+def until_next(keys: Sequence[str], time: str = "us") -> tuple[Column, ...]:
+    """Return the validity columns of rows that are valid from their ``seq`` to that of the next."""
+    line = in_order(keys)
     return (
-        turns.select(
-            *keys,
-            "level",
-            F.col("seq").alias("from_seq"),
-            F.col("us").alias("from_us"),
-            F.lead("seq").over(line).alias("to_seq"),
-            F.lead("us").over(line).alias("to_us"),
-        )
-        .where("level > 0")
-        .drop("level")
+        F.col("seq").alias("from_seq"),
+        F.col(time).alias("from_us"),
+        F.lead("seq").over(line).alias("to_seq"),
+        F.lead(time).over(line).alias("to_us"),
     )
 
 

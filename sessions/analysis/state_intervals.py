@@ -10,9 +10,9 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sessions.analysis.intervals import edges, merged_intervals
+from sessions.analysis.intervals import edges, merged_intervals, until_next
 from sessions.analysis.tables import DatasetTables
-from sessions.analysis.windows import earlier, in_order
+from sessions.analysis.windows import earlier
 from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import FAULTS, PARTITION_STATES, REPLICA_STATES
 
@@ -78,13 +78,9 @@ def _serving(source: DatasetTables) -> DataFrame:
         )
     )
     so_far = earlier(keys, now=0)
-    line = in_order(keys)
     levels = summed.select(
         *keys,
-        F.col("seq").alias("from_seq"),
-        F.col("us").alias("from_us"),
-        F.lead("seq").over(line).alias("to_seq"),
-        F.lead("us").over(line).alias("to_us"),
+        *until_next(keys),
         F.sum("leads").over(so_far).alias("leading"),
         F.sum("frozen").over(so_far).alias("stopped"),
     )
@@ -93,15 +89,7 @@ def _serving(source: DatasetTables) -> DataFrame:
 
 def frozen_intervals(source: DatasetTables) -> DataFrame:
     """Return how long each ``broker`` was frozen, with the validity columns."""
-    line = in_order((SESSION, "broker"))
     states = source.table(FAULTS).where("kind = 'broker'")
-    intervals = states.select(
-        SESSION,
-        "broker",
-        "state",
-        F.col("seq").alias("from_seq"),
-        F.col("time_us").alias("from_us"),
-        F.lead("seq").over(line).alias("to_seq"),
-        F.lead("time_us").over(line).alias("to_us"),
-    )
+    of_broker = (SESSION, "broker")
+    intervals = states.select(*of_broker, "state", *until_next(of_broker, "time_us"))
     return intervals.where("state = 'frozen'").drop("state")
