@@ -10,7 +10,7 @@ from commands.conformance import settings
 from commands.conformance.adapter import Adapter, AdapterError
 from commands.conformance.broker_names import ScenarioError
 from commands.conformance.case import Case, Result
-from commands.conformance.guarantees import Violation, judge
+from commands.conformance.guarantees import judge
 from commands.conformance.run import Run
 from commands.conformance.scenarios import Scenario
 from commands.language.cluster_options import ClusterOptions
@@ -64,7 +64,7 @@ class Bench:
             await cluster.start()
             await run.run()
             violations = judge(run.history, case.scenario.asks)
-            session = await _session(case, cluster, violations) if violations else ""
+            session = await _session(case, cluster) if violations else ""
         except ScenarioError as error:
             return _result(case, "error", reason=str(error), seconds=monotonic() - began)
         finally:
@@ -133,7 +133,7 @@ def _result(case: Case, verdict: str, **more: object) -> Result:
     )
 
 
-async def _session(case: Case, cluster: ServedCluster, violations: list[Violation]) -> str:
+async def _session(case: Case, cluster: ServedCluster) -> str:
     """Write the session of a case that failed, and return its path."""
     words = re.sub(r"[^\w.-]+", "-", f"{case.client}-{case.version}-{case.scenario.name}")
     names = (words, *(f"{words}-{number}" for number in range(2, 10_000)))

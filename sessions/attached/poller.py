@@ -4,7 +4,6 @@ What has changed is put into a queue as events. A connection that is lost is mad
 """
 
 from collections import deque
-from collections.abc import Callable
 from threading import Event as Signal
 from threading import Lock, Thread
 from time import monotonic, time
@@ -26,8 +25,6 @@ SECONDS_PER_DAY: Final = 86_400
 REQUEST_TIMEOUT_MS: Final = 10_000
 JOIN_S: Final = 1.0
 """How long a thread that waits for a response is waited for at the end."""
-
-Connect = Callable[[], ReadOnlyClient]
 
 
 class Poller:
