@@ -80,15 +80,15 @@ def kafka_cluster(
 def _options(item: pytest.Item) -> dict[str, Any]:
     """Return the markers' options; the closest marker wins."""
     options: dict[str, Any] = {}
-    known = ", ".join(OPTIONS)
+    names = ", ".join(OPTIONS)
     for marker in reversed(list(item.iter_markers("kafka"))):
         if marker.args:
-            text = f"@pytest.mark.kafka takes its options by name ({known}), not {marker.args[0]!r}"
+            text = f"@pytest.mark.kafka takes its options by name ({names}), not {marker.args[0]!r}"
             pytest.fail(text, pytrace=False)
         options |= marker.kwargs
     for name in options:
         if name not in OPTIONS:
-            pytest.fail(f"@pytest.mark.kafka has no {name!r}; it has {known}", pytrace=False)
+            pytest.fail(f"@pytest.mark.kafka has no {name!r}; it has {names}", pytrace=False)
     return options
 
 
@@ -102,11 +102,11 @@ def pytest_runtest_makereport(
     if call.when == "call" and report.failed and cluster is not None:
         try:
             path = cluster.record(_free(item.stash[FOLDER], item.name))
-            named = quote(str(path))
+            quoted = quote(str(path))
             text = (
                 f"session: {path}\n"
-                f"open it where the test failed: tidegauge replay {named} --paused --at end\n"
-                f"make a page of it: tidegauge sessions html {named}"
+                f"open it where the test failed: tidegauge replay {quoted} --paused --at end\n"
+                f"make a page of it: tidegauge sessions html {quoted}"
             )
         except (ClusterError, OSError) as error:
             text = f"no session was written: {error}"

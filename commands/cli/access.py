@@ -204,8 +204,8 @@ class AccessOptions(Struct, frozen=True, kw_only=True):
 
     def config(self, config: list[values.Setting] | None) -> list[values.Setting] | None:
         """Return the configuration of the cluster, which says that clients need certificates."""
-        known = [setting.name for setting in config or ()]
-        if self.client_authority is None or CLIENT_AUTH in known:
+        names = [setting.name for setting in config or ()]
+        if self.client_authority is None or CLIENT_AUTH in names:
             return config
         return [*(config or ()), values.Setting(CLIENT_AUTH, "required")]
 

@@ -163,17 +163,17 @@ def _on_a_named_release(
     from emulator.releases.versions import order
 
     try:
-        named = named_versions(source)
+        versions = named_versions(source)
     except BadWord as error:
         raise CommandError(ExitCode.USAGE, f"{script.name}: '# versions:': {error}") from None
     version = script.spec.version
-    if not named or version in named:
+    if not versions or version in versions:
         return script
     if "--version" in " ".join((script.cluster.text, *options)):
-        listed = ", ".join(named)
+        listed = ", ".join(versions)
         streams.narrate(f"NOTE: {script.name} is written for {listed}; here it runs on {version}")
         return script
-    chosen = DEFAULT_VERSION if DEFAULT_VERSION in named else max(named, key=order)
+    chosen = DEFAULT_VERSION if DEFAULT_VERSION in versions else max(versions, key=order)
     streams.narrate(f"running on {chosen}, the newest release that {script.name} is written for")
     return parse_script(source, script.name, variables, [*options, "--version", chosen])
 

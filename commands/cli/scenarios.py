@@ -243,9 +243,9 @@ def _judged_version(scenario: "Scenario", version: str | None) -> str:
     """Return the release to run on; print a note if the expectations are not written for it."""
     chosen = version or scenario.version
     if not scenario.is_written_for(chosen):
-        written = span(scenario.versions)
+        versions = span(scenario.versions)
         streams.narrate(
-            f"{scenario.name} is written for {written}; on {chosen} what it expects may fail"
+            f"{scenario.name} is written for {versions}; on {chosen} what it expects may fail"
         )
     return chosen
 

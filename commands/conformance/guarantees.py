@@ -99,9 +99,9 @@ def visible(history: History, topic: str) -> tuple[set[str], set[str]]:
     for sent in history.sent:
         if sent.topic == topic:
             outcomes.setdefault(sent.value, set()).add(history.outcome_of(sent))
-    written = set(history.written(topic))
-    must = {value for value in written if "committed" in outcomes[value]}
-    return must, {value for value in written if outcomes[value] & {"committed", "unknown"}}
+    written_values = set(history.written(topic))
+    must = {value for value in written_values if "committed" in outcomes[value]}
+    return must, {value for value in written_values if outcomes[value] & {"committed", "unknown"}}
 
 
 def _read_all(history: History) -> Iterator[Violation]:
@@ -143,14 +143,14 @@ def _committed_only(history: History) -> Iterator[Violation]:
 
 def _atomic(history: History) -> Iterator[Violation]:
     for reader, _topic, received in _readers(history):
-        read = {(record.topic, record.value) for record in received}
+        read_values = {(record.topic, record.value) for record in received}
         for transaction in history.transactions:
             own = [
                 (sent.topic, sent.value)
                 for sent in history.sent
                 if (sent.who, sent.transaction) == (transaction.who, transaction.number)
             ]
-            count = sum(record in read for record in own)
+            count = sum(record in read_values for record in own)
             if 0 < count < len(own):
                 text = f"{reader} has read {count} of {len(own)} records of one transaction"
                 yield Violation(text, transaction.at_us)

@@ -353,12 +353,12 @@ class Run:
         actor = self._actors[who]
         assert isinstance(actor.opened, steps.OpenConsumer)
         must, _may = visible(self.history, actor.opened.topic)
-        read = {
+        read_values = {
             record.value
             for record in self.history.received
             if (record.group == actor.group if actor.group else record.who == who)
         }
-        return must <= read
+        return must <= read_values
 
     async def _share(self, step: steps.Share) -> None:
         partitions = [(TOPIC, partition) for partition in range(self._scenario.partitions)]

@@ -227,14 +227,14 @@ def _settings(state: ViewState) -> Iterable[str]:
     from emulator.releases.versions import is_since, is_until, numbers_of
 
     numbers = numbers_of(state.version or DEFAULT_VERSION)
-    known = [
+    brokers = [
         setting
         for setting in SETTINGS
         if is_since(numbers, setting.since)
         and (setting.until is None or is_until(numbers, setting.until))
     ]
-    of_topics = sorted(setting.topic_name for setting in known if setting.topic_name)
-    return [f"{name}=" for name in (*of_topics, *sorted(setting.name for setting in known))]
+    of_topics = sorted(setting.topic_name for setting in brokers if setting.topic_name)
+    return [f"{name}=" for name in (*of_topics, *sorted(setting.name for setting in brokers))]
 
 
 def _errors(_state: ViewState) -> Iterable[str]:

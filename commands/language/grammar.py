@@ -126,13 +126,13 @@ def find(words: Sequence[str]) -> tuple[click.Command, str, Sequence[str]]:
     command = commands[name]
     if not isinstance(command, click.Group):
         return command, name, words[1:]
-    known = command.commands
+    subcommands = command.commands
     if len(words) == 1:
-        raise BadWord(f"'{name}' needs a second word ({', '.join(known)})")
-    if words[1] not in known:
-        hint = nearest(words[1], known) or f" ({', '.join(known)})"
+        raise BadWord(f"'{name}' needs a second word ({', '.join(subcommands)})")
+    if words[1] not in subcommands:
+        hint = nearest(words[1], subcommands) or f" ({', '.join(subcommands)})"
         raise BadWord(f"'{name}' has no '{words[1]}'{hint}", words[1])
-    return known[words[1]], f"{name} {words[1]}", words[2:]
+    return subcommands[words[1]], f"{name} {words[1]}", words[2:]
 
 
 @cache

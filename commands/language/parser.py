@@ -112,19 +112,19 @@ class _Reader:
     ) -> Iterator[_Written]:
         for line in split_lines(text, semicolons=source in (COMMAND_LINE, NO_PLACE)):
             with relative_to(folder):
-                written = self._statement(line, source)
-            if written and isinstance(written.meaning, Include):
-                yield from self._included(written, folder, trail)
-            elif written:
-                yield written
+                statement = self._statement(line, source)
+            if statement and isinstance(statement.meaning, Include):
+                yield from self._included(statement, folder, trail)
+            elif statement:
+                yield statement
 
     def problem(self, source: str, position: tuple[int, int], message: str) -> None:
         line, column = position
         self.column = self.column or column
         self.problems.append(f"{source}:{line}:{column}: {message}" if source else message)
 
-    def _statement(self, written: Line, source: str) -> _Written | None:
-        line, words = written, list[Word]()
+    def _statement(self, source_line: Line, source: str) -> _Written | None:
+        line, words = source_line, list[Word]()
         try:
             self.asked |= variables_in(line.text)
             line = line.with_values(self.variables)
@@ -150,9 +150,9 @@ class _Reader:
             self.problem(at.source, (at.line, at.column), error.message)
             self.code = error.code
             return
-        for written in self.read(text, str(path), path.parent, (*trail, path.resolve())):
-            if not isinstance(written.meaning, CreateCluster):
-                yield written
+        for statement in self.read(text, str(path), path.parent, (*trail, path.resolve())):
+            if not isinstance(statement.meaning, CreateCluster):
+                yield statement
 
 
 def _not_to_be_run(path: Path, trail: tuple[Path, ...], inside: Path | None) -> str:
@@ -196,14 +196,14 @@ def parse_script(
     is_file = source not in (COMMAND_LINE, "-", NO_PLACE)
     path = Path(source) if is_file else Path()
     trail = (path.resolve(),) if is_file else ()
-    written = list(reader.read(text, source, path.parent if is_file else path, trail))
-    _check_cluster(written, source, reader)
+    statements = list(reader.read(text, source, path.parent if is_file else path, trail))
+    _check_cluster(statements, source, reader)
     with relative_to(path.parent if is_file else path):
-        cluster = _cluster(written, cluster_options, reader)
+        cluster = _cluster(statements, cluster_options, reader)
     if cluster is None or reader.problems:
         raise ScriptError(reader.problems, reader.code)
     unused = tuple(sorted(reader.variables.keys() - reader.asked))
-    return Script(source, cluster, tuple(_steps(written[1:])), unused)
+    return Script(source, cluster, tuple(_steps(statements[1:])), unused)
 
 
 def parse_line(
@@ -217,17 +217,17 @@ def parse_line(
         ScriptError: the line is wrong, or is a ``cluster`` statement.
     """
     reader = _Reader(variables or {}, inside)
-    written = list(reader.read(text, NO_PLACE, inside or Path(), ()))
+    statements = list(reader.read(text, NO_PLACE, inside or Path(), ()))
     problems = list(reader.problems)
-    if any(isinstance(statement.meaning, CreateCluster) for statement in written):
+    if any(isinstance(statement.meaning, CreateCluster) for statement in statements):
         problems.append(
             "a cluster already exists; 'cluster' must be the first statement of a script"
         )
-    if any(isinstance(statement.meaning, At) for statement in written):
+    if any(isinstance(statement.meaning, At) for statement in statements):
         problems.append("'at' works only in scripts; use 'wait' to let time pass")
     if problems:
         raise ScriptError(problems, reader.code, reader.column or 1)
-    return _steps(written)
+    return _steps(statements)
 
 
 SESSIONS: Final = ".tide.db"
@@ -270,27 +270,27 @@ def _offset(wrong: str | None, text: str, words: Sequence[Word]) -> int:
     return max(0, text.find(wrong))
 
 
-def _check_cluster(written: Sequence[_Written], source: str, reader: _Reader) -> None:
+def _check_cluster(statements: Sequence[_Written], source: str, reader: _Reader) -> None:
     """Check that ``cluster`` is the first statement and occurs only once."""
-    if reader.problems and not written:
+    if reader.problems and not statements:
         return
-    if not written or not isinstance(written[0].meaning, CreateCluster):
-        position = (written[0].line, written[0].column) if written else (1, 1)
+    if not statements or not isinstance(statements[0].meaning, CreateCluster):
+        position = (statements[0].line, statements[0].column) if statements else (1, 1)
         message = "the first statement must be 'cluster', such as cluster --brokers 3"
         reader.problem(source, position, message)
-    for statement in written[1:]:
+    for statement in statements[1:]:
         if isinstance(statement.meaning, CreateCluster):
             message = "'cluster' must be the first statement, and occur only once"
             reader.problem(statement.source, (statement.line, statement.column), message)
 
 
 def _cluster(
-    written: Sequence[_Written], options: Sequence[str], reader: _Reader
+    statements: Sequence[_Written], options: Sequence[str], reader: _Reader
 ) -> Statement | None:
     """Return the ``cluster`` statement with extra options appended: the last value of each wins."""
-    if not written or not isinstance(written[0].meaning, CreateCluster):
+    if not statements or not isinstance(statements[0].meaning, CreateCluster):
         return None
-    first = written[0]
+    first = statements[0]
     added = " ".join(shlex.quote(word) for word in options)
     text = f"{first.text} {added}".rstrip()
     try:
@@ -319,16 +319,16 @@ def _is_cluster(text: str) -> bool:
     return True
 
 
-def _steps(written: Sequence[_Written]) -> list[Step]:
+def _steps(statements: Sequence[_Written]) -> list[Step]:
     """Return the statements in order, each with the error that the next one expects of it."""
-    return [_step(statement, after) for statement, after in zip_longest(written, written[1:])]
+    return [_step(statement, after) for statement, after in zip_longest(statements, statements[1:])]
 
 
-def _step(written: _Written, after: _Written | None) -> Step:
-    if isinstance(written.meaning, Show):
-        return ShowStatement(written.meaning, written.text, written.line)
-    if isinstance(written.meaning, At):
-        return AtStatement(written.meaning, written.text, written.line)
-    assert not isinstance(written.meaning, Include)
+def _step(statement: _Written, after: _Written | None) -> Step:
+    if isinstance(statement.meaning, Show):
+        return ShowStatement(statement.meaning, statement.text, statement.line)
+    if isinstance(statement.meaning, At):
+        return AtStatement(statement.meaning, statement.text, statement.line)
+    assert not isinstance(statement.meaning, Include)
     expected = after.meaning.error if after and isinstance(after.meaning, ExpectError) else ""
-    return Statement(written.meaning, written.text, written.line, expected)
+    return Statement(statement.meaning, statement.text, statement.line, expected)

@@ -29,9 +29,9 @@ def variation(word: str) -> Variation:
     NAME is a variable of the script, ``version``, ``mode``, ``seed`` or ``config.K``.
     """
     name, equals, values = word.partition("=")
-    known = words.VARIABLE_NAME.fullmatch(name) or name.removeprefix(CONFIG) not in ("", name)
+    is_known = words.VARIABLE_NAME.fullmatch(name) or name.removeprefix(CONFIG) not in ("", name)
     parts = values.split(",")
-    if not (equals and known and all(parts) and words.is_text(word)):
+    if not (equals and is_known and all(parts) and words.is_text(word)):
         raise BadWord(f"'{clean(word)}' has no values (written acks=1,all)")
     if len(set(parts)) < len(parts):
         raise BadWord(f"'{word}' has a value twice")

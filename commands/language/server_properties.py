@@ -41,14 +41,14 @@ def effective(properties: dict[str, str], version: str) -> dict[str, str]:
 
     A broker has many others: its id, addresses, folders, threads.
     """
-    known = known_settings(version)
+    settings = known_settings(version)
     values = {
         name: value
         for name, value in properties.items()
-        if value and (name in known or name in MISSPELT)
+        if value and (name in settings or name in MISSPELT)
     }
     finest = in_milliseconds({name: value for name, value in properties.items() if value})
-    return values | {name: finest[name] for name in finest.keys() & known - values.keys()}
+    return values | {name: finest[name] for name in finest.keys() & settings - values.keys()}
 
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:

@@ -54,7 +54,7 @@ def _words_explained(message: str, command: Command, name: str) -> str:
     if message.startswith(_MISSING):
         return f"'{name}' needs a command ({', '.join(command.commands)})"
     if unknown := _UNKNOWN.search(message):
-        known = list(command.commands)
-        hint = nearest(unknown[1], known) or f" ({', '.join(known)})"
+        commands = list(command.commands)
+        hint = nearest(unknown[1], commands) or f" ({', '.join(commands)})"
         return f"'{name}' has no command '{unknown[1]}'{hint}"
     return f"'{name}': {message}"

@@ -349,7 +349,7 @@ class Losses(list[tuple[str, str]]):
 
 def losses(word: str) -> Losses:
     """Parse ``broker=1,broker=4``, ``controller=100`` or ``rack=a``; a number alone is a broker."""
-    lost = Losses()
+    losses = Losses()
     for part in word.split(","):
         kind, equals, name = part.partition("=")
         if not equals and _DIGITS.fullmatch(kind):
@@ -360,8 +360,8 @@ def losses(word: str) -> Losses:
         if not is_known or not name or not is_text(name):
             message = f"'{clean(part)}' names nothing to lose (written broker=1, rack=a)"
             raise BadWord(message)
-        lost.append((kind, name))
-    return lost
+        losses.append((kind, name))
+    return losses
 
 
 def resource_setting(word: str) -> Setting:
@@ -413,8 +413,8 @@ def names(word: str) -> Names:
 
 def acks(word: str) -> int:
     """Parse ``0``, ``1`` or ``all`` (also written -1) into the number that Kafka sends."""
-    known = {"0": 0, "1": 1, "all": -1, "-1": -1}
-    return known[one_of(word, tuple(known), "acks")]
+    numbers = {"0": 0, "1": 1, "all": -1, "-1": -1}
+    return numbers[one_of(word, tuple(numbers), "acks")]
 
 
 def percent(word: str) -> float:
@@ -506,19 +506,19 @@ def apis() -> tuple[str, ...]:
     """
     from emulator.protocol import KINDS
 
-    sent = [kind.__name__ for kind in KINDS]
-    names = [name.removesuffix("Request") for name in sent if name.endswith("Request")]
-    all_names = [*names, *sent, *(f"{name}Response" for name in names)]
+    kinds = [kind.__name__ for kind in KINDS]
+    names = [name.removesuffix("Request") for name in kinds if name.endswith("Request")]
+    all_names = [*names, *kinds, *(f"{name}Response" for name in names)]
     earlier = [name.replace("AlterPartition", "AlterIsr") for name in all_names]
     return tuple(dict.fromkeys([*all_names, *earlier]))
 
 
-def choice(*known: str) -> Callable[[str], str]:
+def choice(*allowed: str) -> Callable[[str], str]:
     """Return a parser that accepts one of the known words."""
 
     def chosen(word: str) -> str:
         """Return the word if it is known."""
-        return one_of(word, known, "choice here")
+        return one_of(word, allowed, "choice here")
 
     return chosen
 

@@ -159,8 +159,8 @@ def behaviours() -> tuple[Behaviour, ...]:
     recommended = {RELEASE_OF[version]: version for version in VERSIONS}
     groups = []
     for releases in alike.values():
-        named = [recommended[release] for release in releases if release in recommended]
-        names = named or [name for name in NAMES if RELEASE_OF[name] in releases]
+        recommendations = [recommended[release] for release in releases if release in recommended]
+        names = recommendations or [name for name in NAMES if RELEASE_OF[name] in releases]
         groups.append(Behaviour(min(names, key=len), tuple(releases)))
     return tuple(groups)
 
@@ -182,8 +182,8 @@ def _levels(release: str) -> dict[str, str]:
     if not has_no_zookeeper(PROFILES[release].numbers):
         return {}
     levels = default_features(release)
-    named = {name: str(level) for name, level in levels.items()}
-    return named | {METADATA_VERSION: name_of(levels[METADATA_VERSION])}
+    level_texts = {name: str(level) for name, level in levels.items()}
+    return level_texts | {METADATA_VERSION: name_of(levels[METADATA_VERSION])}
 
 
 def _exists(setting: Setting, release: str) -> bool:

@@ -83,8 +83,8 @@ def _partitions(view: ClusterView, topic: str) -> list[Grid]:
     if topic:
         partitions = [partition for partition in partitions if partition.topic == topic]
         if not partitions:
-            known = {partition.topic for partition in view.state.partitions.values()}
-            raise BadWord(f"there is no topic '{topic}'{nearest(topic, known)}")
+            topics = {partition.topic for partition in view.state.partitions.values()}
+            raise BadWord(f"there is no topic '{topic}'{nearest(topic, topics)}")
     partitions.sort(key=lambda partition: (partition.topic, partition.partition))
     metadata = MetadataReader().at(view.state)
     eligible = () if metadata is None else ("ELR",)
@@ -383,8 +383,8 @@ def _records(view: ClusterView, replica: ReplicaState) -> Iterator[tuple[Cell, .
 def _files(view: ClusterView, target: str) -> list[Grid]:
     broker = int(target)
     if broker not in view.state.brokers:
-        known = ", ".join(map(str, sorted(view.state.brokers)))
-        raise BadWord(f"there is no broker {broker}; there are {known}")
+        brokers = ", ".join(map(str, sorted(view.state.brokers)))
+        raise BadWord(f"there is no broker {broker}; there are {brokers}")
     return [
         Grid(file.path, ("CONTENT",), [(line,) for line in file.lines], empty="empty")
         for file in checkpoint_files(view.state, broker)
@@ -423,9 +423,9 @@ def _counted(names: list[str]) -> Iterator[str]:
 
 
 def events_grid(
-    show: Show, happened: Iterable[Event], first: int = 0, most: int | None = None
+    show: Show, happened: Iterable[Event], first: int = 0, rows_max: int | None = None
 ) -> Grid:
-    """Return the events that ``show events`` selects: from number ``first`` on, at most ``most``.
+    """Return the events that ``show events`` selects from ``first`` on, at most ``rows_max``.
 
     Raises:
         BadWord: there is no such mark.
@@ -445,7 +445,7 @@ def events_grid(
             in_words(event)[1],
             _fields(event),
         )
-        for event in islice(selected, most)
+        for event in islice(selected, rows_max)
     ]
     columns = ("EVENT", "TIME", "TYPE", "CAUSE", "WHAT", "FIELDS")
     return Grid("events", columns, rows, unprinted=("FIELDS",))

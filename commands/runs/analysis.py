@@ -62,8 +62,8 @@ def tables(report: "AnalysisReport") -> list[Grid]:
     for table in report.tables:
         if table.headers:
             rows = [tuple(_cell(value) for value in row) for row in table.rows]
-            shown = f"{len(rows)} of {table.rows_in_all:,} rows"
-            grids.append(Grid(f"{table.title} ({shown})", table.headers, rows, empty=""))
+            count_text = f"{len(rows)} of {table.rows_in_all:,} rows"
+            grids.append(Grid(f"{table.title} ({count_text})", table.headers, rows, empty=""))
     return grids
 
 

@@ -122,8 +122,8 @@ def to_look_at(report: "CampaignReport") -> str:
     """Return the runs to look at, each as the command that opens it, and the reason."""
     if not report.failing_in_all:
         return "no run failed, lost, duplicated or diverged\n"
-    count, shown = report.failing_in_all, len(report.failing)
-    which = "" if shown == count else f" (the worst {shown}; all in {report.failing_file})"
+    count, listed = report.failing_in_all, len(report.failing)
+    which = "" if listed == count else f" (the worst {listed}; all in {report.failing_file})"
     lines = [f"{plural(count, 'run')} to look at{which}:"]
     for run in report.failing:
         reason = ", ".join(run.findings) + (f": {run.error}" if run.error else "")

@@ -409,9 +409,9 @@ class _Staging:
             if only not in {None, broker} and not is_decided:
                 continue
             at = self.parts.channel(broker)
-            sent = len(_sequence(after[at])) - len(_sequence(before[at]))
-            if sent:
-                self._decisions[broker] += [1 + self._stale[broker], *([1] * (sent - 1))]
+            sent_count = len(_sequence(after[at])) - len(_sequence(before[at]))
+            if sent_count:
+                self._decisions[broker] += [1 + self._stale[broker], *([1] * (sent_count - 1))]
                 self._stale[broker] = 0
             else:
                 self._stale[broker] += 1

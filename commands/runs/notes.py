@@ -8,10 +8,10 @@ from emulator.releases.config import MISSPELT, without_effect
 def with_notes(script: Script) -> Script:
     """Say which settings of a script are taken for others, and which change nothing."""
     spec = script.spec
-    named = dict(spec.config)
+    configs = dict(spec.config)
     for step in script.steps:
-        named |= getattr(getattr(step, "input", None), "config", {})
-    for name in sorted(named.keys() & MISSPELT.keys()):
+        configs |= getattr(getattr(step, "input", None), "config", {})
+    for name in sorted(configs.keys() & MISSPELT.keys()):
         streams.narrate(f"NOTE: '{name}' is taken for '{MISSPELT[name]}', as Kafka spells it")
     for name, reason in without_effect(spec.config, spec.version).items():
         because = reason and f": {reason}"

@@ -307,7 +307,7 @@ async def _serve(service: Service, access: Access) -> ExitCode:
     except OSError as error:
         await clusters.stop()
         raise ports_taken(service.access.endpoints[0].port, error) from None
-    _tell(service, cluster, control)
+    _print(service, cluster, control)
     tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ended.wait())]
     if cluster is not None:
         tasks.append(asyncio.create_task(cluster.gateway.wait_for_fault()))
@@ -353,7 +353,7 @@ async def _end_of_input() -> None:
             pass
 
 
-def _tell(service: Service, cluster: ServedCluster | None, control: ControlChannel | None) -> None:
+def _print(service: Service, cluster: ServedCluster | None, control: ControlChannel | None) -> None:
     """Print where clients connect; with ``--json`` as one line."""
     reply: Reply = {} if cluster is None else cluster.where()
     if control is not None:

@@ -191,8 +191,8 @@ class ServedCluster:
         if isinstance(step, ShowStatement) and shows_events(step):
             performed = await self._show_events(step, first, events_max)
         elif isinstance(step, ShowStatement):
-            shown = step
-            performed = self._printed(lambda: self.run.shown(shown))
+            show_step = step
+            performed = self._printed(lambda: self.run.shown(show_step))
         else:
             assert isinstance(step, Statement)
             if isinstance(step.input, ExpectEvents):
@@ -228,9 +228,9 @@ class ServedCluster:
         """Run ``show events``."""
 
         def page(happened: Iterable[Event]) -> tuple[str, list[dict[str, Cell]], Cell]:
-            most = None if events_max is None else events_max + 1
-            grid = events_grid(step.show, happened, first, most)
-            following = grid.rows.pop()[0] if most and len(grid.rows) == most else None
+            maximum = None if events_max is None else events_max + 1
+            grid = events_grid(step.show, happened, first, maximum)
+            following = grid.rows.pop()[0] if maximum and len(grid.rows) == maximum else None
             return as_text([grid]), grid.plain(), following
 
         try:
@@ -351,8 +351,8 @@ def _what_is_wrong(request: Reply) -> str:
     for key, value in request.items():
         example = VALUES.get(key)
         if example is not None and (type(value) is not type(example) or value is False):
-            like, shown = (msgspec.json.encode(plain).decode() for plain in (example, value))
-            return f'"{key}" has a value such as {like}, not {quoted(shown)}'
+            like, text = (msgspec.json.encode(plain).decode() for plain in (example, value))
+            return f'"{key}" has a value such as {like}, not {quoted(text)}'
     keys = ", ".join(f'"{key}"' for key in KEYS)
     keys_given = quoted(", ".join(map(repr, request))) or "nothing"
     return f"a line has one of {keys}, not {keys_given}"

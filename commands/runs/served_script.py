@@ -49,9 +49,9 @@ def served_script(
         "replica.fetch.wait.max.ms": FETCH_WAIT_MS,
     }
     words = ["cluster", "--latency", LATENCY]
-    known = _settings_of(spec.version)
+    known_names = _settings_of(spec.version)
     for name, value in (settings | dict(defaults)).items():
-        if name not in spec.config and name in known:
+        if name not in spec.config and name in known_names:
             words += ["--config", f"{name}={value}"]
     return parse_script(" ".join(words), NO_PLACE, {}, options.words())
 

@@ -128,7 +128,7 @@ class Gatherer:
         for tp in sorted(changed):
             partition = partitions.get(tp)
             if partition is None:
-                stops |= self._gone(tp)
+                stops |= self._partition_deleted(tp)
             else:
                 stops |= self._partition(partition, explain=explain)
         stops |= is_another_cluster
@@ -177,7 +177,7 @@ class Gatherer:
             self._values += len(values)
             self.batches.append((batch.first_record, values))
 
-    def _gone(self, name: str) -> bool:
+    def _partition_deleted(self, name: str) -> bool:
         tp = clean(name)
         for broker in self._replicas.pop(tp, []):
             self.changes.put(("replica", tp, broker), None)
@@ -192,7 +192,7 @@ class Gatherer:
         before = self.changes.last(("partition", tp))
         changed = self.changes.put(("partition", tp), row)
         if explain or before is None or before[: OFFSETS.start] != row[: OFFSETS.start]:
-            self._why(partition, tp)
+            self._explain(partition, tp)
         self._tapes(partition, tp)
         return changed and (before is None or before[0] != row[0])
 
@@ -215,7 +215,7 @@ class Gatherer:
             number(log_end_offset(partition)),
         ]
 
-    def _why(self, partition: PartitionState, tp: str) -> None:
+    def _explain(self, partition: PartitionState, tp: str) -> None:
         if self.stage.view.status(partition) == "healthy":
             self.changes.put(("why", tp), None)
             return

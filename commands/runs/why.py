@@ -103,11 +103,11 @@ def _of_event(stage: Stage, seq: int) -> Answer:
     return Answer(f"#{seq}", chain(stage.reader, seq))
 
 
-def troubles(stage: Stage, most: int | None = None) -> list[Answer]:
-    """Explain the partitions that are not healthy at the cursor, ``most`` of them at most."""
+def troubles(stage: Stage, maximum: int | None = None) -> list[Answer]:
+    """Explain the partitions that are not healthy at the cursor, ``maximum`` of them at most."""
     partitions = stage.view.state.partitions.values()
     unhealthy = (partition for partition in partitions if stage.view.status(partition) != "healthy")
-    return [of_partition(stage, partition) for partition in islice(unhealthy, most)]
+    return [of_partition(stage, partition) for partition in islice(unhealthy, maximum)]
 
 
 def go_to(source: Source, place: Place) -> None:

@@ -99,8 +99,8 @@ class ZkShell:
                 )
             case "history":
                 first = max(0, len(self.history) - HISTORY_SHOWN)
-                shown = list(enumerate(self.history))[first:]
-                return "".join(f"{number} - {line}\n" for number, line in shown)
+                lines = list(enumerate(self.history))[first:]
+                return "".join(f"{number} - {line}\n" for number, line in lines)
             case "redo":
                 return self._redo(words[0] if words else "")
         if name not in OF_ZOOKEEPER:
@@ -109,10 +109,10 @@ class ZkShell:
         return self._perform(" ".join(("zk", name, *zone, *words)))
 
     def _redo(self, number: str) -> str:
-        known = self.history[:-1]
-        if not number.isdecimal() or int(number) >= len(known):
+        earlier_lines = self.history[:-1]
+        if not number.isdecimal() or int(number) >= len(earlier_lines):
             return "Command index out of range\n"
-        self.history[-1] = known[int(number)]
+        self.history[-1] = earlier_lines[int(number)]
         return self._run(self.history[-1])
 
     def _perform(self, line: str) -> str:

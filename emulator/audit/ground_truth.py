@@ -499,13 +499,13 @@ def _missing(batches: Iterable[Acked], ids: dict[int, int]) -> Found:
 
 def _duplicated(batches: Iterable[RecordBatch]) -> Found:
     """Extra copies of a record."""
-    seen: dict[int, int] = {}
+    counts: dict[int, int] = {}
     extra: Found = []
     for batch in batches:
-        known = seen.get(batch.first_record, 0)
-        for i in range(min(known, batch.count)):
+        count_before = counts.get(batch.first_record, 0)
+        for i in range(min(count_before, batch.count)):
             extra.append((batch.base_offset + i, batch.first_record + i))
-        seen[batch.first_record] = max(known, batch.count)
+        counts[batch.first_record] = max(count_before, batch.count)
     return extra
 
 

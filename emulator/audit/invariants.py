@@ -280,15 +280,15 @@ class Invariants:
 
 def known_violations(profile: Profile) -> dict[str, str]:
     """The invariants that a release is known to violate, and why."""
-    known: dict[str, str] = {}
+    outcomes: dict[str, str] = {}
     if not profile.has("high_watermark_in_log"):
-        known["HighWatermarkInLog"] = (
+        outcomes["HighWatermarkInLog"] = (
             "the HW is kept apart from the log and is not truncated with it"
         )
     if not profile.has("leader_epoch_fencing"):
-        known["TrueLeader"] = "truncation by HW or without fencing (KIP-101, KIP-279, KIP-320)"
-        known["CommittedInIsr"] = known["TrueLeader"]
+        outcomes["TrueLeader"] = "truncation by HW or without fencing (KIP-101, KIP-279, KIP-320)"
+        outcomes["CommittedInIsr"] = outcomes["TrueLeader"]
     if profile.has("cancel_reassignment"):
-        known["IsrInAssigned"] = "a move that is taken back drops what it added, in sync or not"
-    known["LastReplica"] = "a lone ISR member that loses its tail is elected again (KIP-966)"
-    return known
+        outcomes["IsrInAssigned"] = "a move that is taken back drops what it added, in sync or not"
+    outcomes["LastReplica"] = "a lone ISR member that loses its tail is elected again (KIP-966)"
+    return outcomes

@@ -297,18 +297,18 @@ def broker_of(state: BrokerState, surroundings: Surroundings) -> Broker:
     """Make the broker whose state is ``state``, with the membership that its state is of."""
     own_requests = OwnRequests(state.core.own_requests)
     context = BrokerContext(state.process, surroundings, own_requests.receive)
-    known = state.membership
-    if isinstance(known, KRaftMembershipState):
-        forwarding = ForwardingManager(context, known)
-        context.metadata = ImageMetadata(context, known, surroundings.voters, forwarding)
-        ids_from_controller = KRaftProducerIds(context, known)
+    membership_state = state.membership
+    if isinstance(membership_state, KRaftMembershipState):
+        forwarding = ForwardingManager(context, membership_state)
+        context.metadata = ImageMetadata(context, membership_state, surroundings.voters, forwarding)
+        ids_from_controller = KRaftProducerIds(context, membership_state)
         core = Core(context, state.core, own_requests, ids_from_controller)
         return Broker(
             state,
             core,
             KRaftMembership(
                 core,
-                known,
+                membership_state,
                 voters=surroundings.voters,
                 cluster_id=surroundings.cluster_id,
                 forwarding=forwarding,
@@ -317,7 +317,7 @@ def broker_of(state: BrokerState, surroundings: Surroundings) -> Broker:
         )
     zk = ZkClient(
         context.id,
-        known.zk,
+        membership_state.zk,
         kernel=context.kernel,
         network=context.network,
         zookeeper=surroundings.zookeeper,
@@ -327,6 +327,6 @@ def broker_of(state: BrokerState, surroundings: Surroundings) -> Broker:
         session_opened=surroundings.session_opened,
     )
     context.metadata = metadata = ZooKeeperMetadata(context, zk)
-    producer_ids = ProducerIds(context, known.producer_ids, zk)
+    producer_ids = ProducerIds(context, membership_state.producer_ids, zk)
     core = Core(context, state.core, own_requests, producer_ids)
-    return Broker(state, core, ZooKeeperMembership(core, known, metadata, producer_ids))
+    return Broker(state, core, ZooKeeperMembership(core, membership_state, metadata, producer_ids))

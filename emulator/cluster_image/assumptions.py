@@ -101,9 +101,9 @@ def complete(image: ClusterImage) -> Completed:
 def _note_authorizer(image: ClusterImage, assumed: list[Assumption]) -> None:
     configs = authorizer_of(image)
     name = configs.get(AUTHORIZER_CLASS)
-    known = authorizers(image.release or "", in_kraft_mode=image.mode == "kraft")
+    names = authorizers(image.release or "", in_kraft_mode=image.mode == "kraft")
     unknown = sorted(AUTHORIZER - configs.keys())
-    if name and name not in known:
+    if name and name not in names:
         assumed.append(Assumption("authorizer", (), f"none, because {name} is not emulated"))
     elif name and unknown:
         assumed.append(Assumption(" and ".join(unknown), (), "not set"))
@@ -212,15 +212,15 @@ def _release(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
 
 def known_brokers(image: ClusterImage) -> list[int]:
     """Return the ids of all brokers that the image names anywhere, sorted."""
-    named = {broker.id for broker in image.brokers}
+    ids = {broker.id for broker in image.brokers}
     for topic in image.topics:
         for partition in topic.partitions:
-            named.update(partition.replicas)
-            named.update(partition.isr or ())
+            ids.update(partition.replicas)
+            ids.update(partition.isr or ())
             if partition.leader is not None and partition.leader != NO_LEADER:
-                named.add(partition.leader)
-            named.update(log.broker for log in partition.logs)
-    return sorted(named)
+                ids.add(partition.leader)
+            ids.update(log.broker for log in partition.logs)
+    return sorted(ids)
 
 
 def _brokers(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:

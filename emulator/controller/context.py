@@ -383,9 +383,9 @@ class ControllerContext:
 
     def remember(self, tp: str, info: PartitionInfo) -> None:
         """Store a partition's state in the cache; emit an event for what is new in it."""
-        known = self.state.infos.get(tp)
+        cached = self.state.infos.get(tp)
         self.state.infos[tp] = info
-        if known is None or known.zk_version != info.zk_version:
+        if cached is None or cached.zk_version != info.zk_version:
             self._cached(tp, info)
 
     def _cached(self, tp: str, info: PartitionInfo) -> None:
@@ -430,12 +430,12 @@ class ControllerContext:
             ControllerMovedError: another broker is controller.
         """
         state = self.state
-        known = state.infos[tp]
-        epoch = znodes.following(known.leader_epoch) if bump else known.leader_epoch
+        cached = state.infos[tp]
+        epoch = znodes.following(cached.leader_epoch) if bump else cached.leader_epoch
         self.check_epoch()
         partition_state = PartitionState(state.epoch, leader, epoch, isr, recovery)
         try:
-            version = self.metadata.write(tp, partition_state, known.zk_version)
+            version = self.metadata.write(tp, partition_state, cached.zk_version)
         except errors.BadVersionError:
             current = self.read(tp)
             if current is None or current.controller_epoch > state.epoch:

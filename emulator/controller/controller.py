@@ -457,8 +457,8 @@ class Controller:
             message.broker not in state.live
         ):
             error = "STALE_BROKER_EPOCH"
-            known = state.live.get(message.broker, -1)
-            self.broker.refuse(source, request, "", error, message.broker_epoch, known)
+            epoch = state.live.get(message.broker, -1)
+            self.broker.refuse(source, request, "", error, message.broker_epoch, epoch)
         else:
 
             def work() -> None:
@@ -539,8 +539,8 @@ class Controller:
 
     def describe_cluster(self, source: int, request: int, _message: DescribeClusterRequest) -> None:
         """Return the controller as far as this broker knows it; any broker does."""
-        known = self.broker.process.known_controller
-        self.broker.respond(source, request, DescribeClusterResponse(request, known))
+        controller = self.broker.process.known_controller
+        self.broker.respond(source, request, DescribeClusterResponse(request, controller))
 
     def elect_leaders(self, source: int, _request: int, message: ElectLeadersRequest) -> None:
         """KIP-460: elect leaders, from outside the ISR if requested."""

@@ -162,12 +162,12 @@ class PartitionStateMachine(ControllerPart):
 
     def _unclean_by_topic(self) -> Callable[[str], bool | None]:
         """A lookup of unclean election by topic, as currently in ZooKeeper (``getLogConfigs``)."""
-        known: dict[str, bool | None] = {}
+        unclean_allowed: dict[str, bool | None] = {}
 
         def ask(topic: str) -> bool | None:
-            if topic not in known:
-                known[topic] = self.unclean_election(topic)
-            return known[topic]
+            if topic not in unclean_allowed:
+                unclean_allowed[topic] = self.unclean_election(topic)
+            return unclean_allowed[topic]
 
         return ask
 

@@ -72,7 +72,7 @@ class Reassignment(ControllerPart):
         Return the partitions whose reassignment has started.
         """
         self.zk.watch(znodes.REASSIGN_PARTITIONS)
-        requested = dict(self._asked())
+        requested = dict(self._requested_moves())
         state = self.state
         if self._is_listed:
             started = [tp for tp, target in requested.items() if self._start(tp, target)]
@@ -95,7 +95,7 @@ class Reassignment(ControllerPart):
     def look_again(self) -> None:
         """Start new reassignments and finish complete ones, after a loss of ZooKeeper."""
         self.zk.watch(znodes.REASSIGN_PARTITIONS)
-        for tp, target in self._asked():
+        for tp, target in self._requested_moves():
             move = self._move(tp)
             if move is None or (move.target != target and self._is_listed):
                 self.look()
@@ -111,7 +111,7 @@ class Reassignment(ControllerPart):
         state = self.state
         if self._is_listed:
             return
-        for tp, target in self._asked():
+        for tp, target in self._requested_moves():
             current = state.assignments.get(tp)
             is_over = current is None or current == target
             if is_over and not self.profile.has("reassignments_remembered"):
@@ -146,7 +146,7 @@ class Reassignment(ControllerPart):
         if (adding or removing) and original and target:  # else the content is malformed
             self.state.reassigning[tp] = Move(original, target)
 
-    def _asked(self) -> list[tuple[str, list[int]]]:
+    def _requested_moves(self) -> list[tuple[str, list[int]]]:
         """The reassignments requested in /admin/reassign_partitions; none if it cannot be read.
 
         Kafka treats invalid JSON as empty, and ends in an exception at an unexpected structure
@@ -201,12 +201,12 @@ class Reassignment(ControllerPart):
     def _begin(self, tp: str, target: list[int]) -> None:
         """Record the replicas to add and remove; drop those only an earlier target included."""
         state = self.state
-        before, known = state.assignments[tp], self._move(tp)
-        original = before if known is None else known.original
+        before, earlier = state.assignments[tp], self._move(tp)
+        original = before if earlier is None else earlier.original
         replicas = list(dict.fromkeys([*target, *original]))
         move = Move([b for b in replicas if b in original], target)
         state.reassigning[tp] = move
-        if self._is_listed and (replicas != before or move != (known or Move(before, before))):
+        if self._is_listed and (replicas != before or move != (earlier or Move(before, before))):
             self._assign(tp, replicas, move)
             self._drop_replicas(tp, [b for b in before if b not in replicas])
         self._go_on(tp)
@@ -366,7 +366,7 @@ class Reassignment(ControllerPart):
         there = [(tp, move.target) for tp, move in state.reassigning.items()]
         remaining = [
             (tp, replicas)
-            for tp, replicas in (there if remembered else self._asked())
+            for tp, replicas in (there if remembered else self._requested_moves())
             if tp not in tps or not (of_any or replicas == target)
         ]
         self._write(remaining)

@@ -188,12 +188,12 @@ class TopicDeletion(ControllerPart):
 
     def broker_gone(self, brokers: list[int]) -> None:
         """Handle dead brokers (failReplicaDeletion): their deletions fail, their topics halt."""
-        lost = [tp for tp in self.context.hosted(brokers) if self.context.is_deleting(tp)]
-        for tp in lost:
+        partitions = [tp for tp in self.context.hosted(brokers) if self.context.is_deleting(tp)]
+        for tp in partitions:
             for broker in [b for b in self.state.assignments[tp] if b in brokers]:
                 self.replicas.move(tp, broker, DELETION_INELIGIBLE)
             self.halt(split(tp)[0])
-        if lost:
+        if partitions:
             self.resume()
 
     def _complete(self, topic: str, partitions: list[str]) -> None:

@@ -27,29 +27,29 @@ class Expansion:
         self,
         states: Sequence[int],
         indexes: range,
-        seen: set[int],
+        visited: set[int],
         reached: list[int],
         parents: "array[int]",
     ) -> int:
         """Take every step without a fault from the states at these indexes.
 
-        New states are added to ``seen`` and appended to ``reached``, which may be ``states``
+        New states are added to ``visited`` and appended to ``reached``, which may be ``states``
         itself; their parents' indexes are appended to ``parents``. Returns the number of states
         generated.
         """
         while True:
             try:
-                return self._reach(states, indexes, seen, reached, parents)
+                return self._reach(states, indexes, visited, reached, parents)
             except Widened:
                 self.widen()
 
     def reach_by_faults(
-        self, states: Sequence[int], indexes: range, seen: set[int]
+        self, states: Sequence[int], indexes: range, visited: set[int]
     ) -> tuple[list[int], "array[int]", int]:
         """Take every faulty step; return new states, their parents, and the number generated."""
         while self._fault_looks:
             try:
-                return self._reach_by_faults(states, indexes, seen)
+                return self._reach_by_faults(states, indexes, visited)
             except Widened:
                 self.widen()
         return [], array("I"), 0
@@ -64,12 +64,12 @@ class Expansion:
         self,
         states: Sequence[int],
         indexes: range,
-        seen: set[int],
+        visited: set[int],
         reached: list[int],
         parents: "array[int]",
     ) -> int:
         canonical, every = self._canonical, self._looks
-        add, append, link = seen.add, reached.append, parents.append
+        add, append, link = visited.add, reached.append, parents.append
         generated = 0
         for index in indexes:
             state = states[index]
@@ -83,14 +83,14 @@ class Expansion:
                     after = state + difference
                     if canonical is not None:
                         after = canonical(after)
-                    if after not in seen:
+                    if after not in visited:
                         add(after)
                         append(after)
                         link(index)
         return generated
 
     def _reach_by_faults(
-        self, states: Sequence[int], indexes: range, seen: set[int]
+        self, states: Sequence[int], indexes: range, visited: set[int]
     ) -> tuple[list[int], "array[int]", int]:
         canonical, every = self._canonical, self._fault_looks
         reached, parents, generated = list[int](), array("I"), 0
@@ -105,7 +105,7 @@ class Expansion:
                     after = state + difference
                     if canonical is not None:
                         after = canonical(after)
-                    if after not in seen:
+                    if after not in visited:
                         reached.append(after)
                         parents.append(index)
         return reached, parents, generated

@@ -131,8 +131,8 @@ def _elr_has_committed(
 def _committed_agreement(first: Replica, second: Replica) -> bool:
     committed = min(first.high_watermark, second.high_watermark)
     pairs = zip(first.log[:committed], second.log[:committed], strict=False)
-    return all(mine == its for mine, its in pairs)
+    return all(first_record == second_record for first_record, second_record in pairs)
 
 
-def _one_leader_per_epoch(one: Replica, other: Replica) -> bool:
-    return not (one.leads and other.leads and one.leader_epoch == other.leader_epoch)
+def _one_leader_per_epoch(first: Replica, second: Replica) -> bool:
+    return not (first.leads and second.leads and first.leader_epoch == second.leader_epoch)

@@ -99,20 +99,20 @@ class Portable:
 
     def _written(self, states: Sequence[int]) -> list[bytes]:
         masks = [self._encoding.mask((part,)) for part in self._parts]
-        written = []
+        encoded_states = []
         for packed in states:
             renamings = []
-            for number, places in enumerate(self._places):
-                contents: list[bytes] = [b""] * len(places)
-                for part, encoded in enumerate(self._contents[number]):
+            for number, positions in enumerate(self._places):
+                contents: list[bytes] = [b""] * len(positions)
+                for part, contents_by_code in enumerate(self._contents[number]):
                     code = packed & masks[part]
-                    content = encoded.get(code)
+                    content = contents_by_code.get(code)
                     if content is None:
-                        content = encoded[code] = self._content(number, part, code)
-                    contents[places[part]] = content
+                        content = contents_by_code[code] = self._content(number, part, code)
+                    contents[positions[part]] = content
                 renamings.append(self._encoder.encode(contents))
-            written.append(min(renamings))
-        return written
+            encoded_states.append(min(renamings))
+        return encoded_states
 
     def _content(self, number: int, part: int, code: int) -> bytes:
         """The encoding of a part's value under a renaming."""

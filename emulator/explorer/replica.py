@@ -217,7 +217,7 @@ class ReplicaRules(Struct, frozen=True):
 
     def thaw(self, replica: Replica) -> Partition:
         """The partition state of a value."""
-        known = replica.is_known
+        is_known = replica.is_known
         return Partition(
             TP,
             self.broker,
@@ -227,14 +227,14 @@ class ReplicaRules(Struct, frozen=True):
             role=replica.role,
             leader=replica.leader,
             leader_epoch=replica.leader_epoch,
-            controller_epoch=CONTROLLER_EPOCH if known else 0,
+            controller_epoch=CONTROLLER_EPOCH if is_known else 0,
             zk_version=replica.zk_version,
-            assigned=list(self.assigned) if known else [],
+            assigned=list(self.assigned) if is_known else [],
             isr=list(replica.isr),
             epoch_start=replica.epoch_start,
             remotes={follower: RemoteReplica(*fields) for follower, fields in replica.remotes},
             pending=None if replica.pending is None else _thawed_pending(replica.pending),
-            is_known=known,
+            is_known=is_known,
         )
 
     def freeze(self, state: Partition) -> Replica:

@@ -250,8 +250,8 @@ class Search:
         result, low = self._result, self._kept_states
         self._kept_states = len(self._states)
         values = []
-        for part, known in enumerate(self._kept_values):
-            new = self.encoding.values(part)[known:]
+        for part, kept in enumerate(self._kept_values):
+            new = self.encoding.values(part)[kept:]
             self._kept_values[part] += len(new)
             values.append([self._plain.encoded(value) for value in new])
         width = -(-self.encoding.bits // 8)

@@ -300,8 +300,8 @@ class _Actions:
     def _write(self, leader: int, led: Replica, record: int) -> Outcomes:
         """LeaderWrite."""
         if record < self.constants.max_records:
-            written = led._replace(log=(*led.log, Record(record, led.epoch)))
-            changes = {leader: (led, written), self.next_record: (record, record + 1)}
+            appended = led._replace(log=(*led.log, Record(record, led.epoch)))
+            changes = {leader: (led, appended), self.next_record: (record, record + 1)}
             yield Step(Action("LeaderWrite", (("replica", leader), ("record", record))), changes)
 
     def _raise_high_watermark(self, leader: int, led: Replica) -> Outcomes:

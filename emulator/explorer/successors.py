@@ -51,8 +51,8 @@ class OutcomeTable(dict[int, Entry]):
         self.rules = rules
 
     def __missing__(self, key: int) -> Entry:
-        known = self.known
-        encoding = known.encoding
+        outcomes = self.known
+        encoding = outcomes.encoding
         values = {part: encoding.value(key, part) for part in self.reads}
         differences: list[int] = []
         further: list[Rule] = []
@@ -62,7 +62,7 @@ class OutcomeTable(dict[int, Entry]):
                     differences.append(encoding.difference(outcome.changes))
                 else:
                     further.append(outcome)
-        entry = (tuple(differences), known.looks(further) if further else ())
+        entry = (tuple(differences), outcomes.looks(further) if further else ())
         self[key] = entry
         return entry
 
@@ -79,7 +79,7 @@ class OutcomeCache:
         by_reads: dict[tuple[int, ...], list[Rule]] = {}
         for rule in rules:
             by_reads.setdefault(rule.reads, []).append(rule)
-        return tuple([self._look(reads, tuple(same)) for reads, same in by_reads.items()])
+        return tuple([self._look(reads, tuple(group)) for reads, group in by_reads.items()])
 
     def joined(self, rules: Sequence[Rule]) -> tuple[Look, ...]:
         """As :meth:`looks`, but a rule whose parts are a subset of another's shares its lookup."""
@@ -87,7 +87,7 @@ class OutcomeCache:
         for rule in sorted(rules, key=lambda rule: -len(rule.reads)):
             reads = next((parts for parts in groups if set(rule.reads) <= set(parts)), rule.reads)
             groups.setdefault(reads, []).append(rule)
-        return tuple(self._look(reads, tuple(same)) for reads, same in groups.items())
+        return tuple(self._look(reads, tuple(group)) for reads, group in groups.items())
 
     def _look(self, reads: tuple[int, ...], rules: tuple[Rule, ...]) -> Look:
         look = self._looks.get(rules)

@@ -38,11 +38,11 @@ class Canonical:
         best = -1
         for number in orders:
             renamed = 0
-            for part, known in enumerate(self._renamed[number]):
+            for part, cached in enumerate(self._renamed[number]):
                 code = packed & masks[part]
-                renamed_code = known.get(code)
+                renamed_code = cached.get(code)
                 if renamed_code is None:
-                    renamed_code = known[code] = self._rename(number, part, code)
+                    renamed_code = cached[code] = self._rename(number, part, code)
                 renamed += renamed_code
             if best < 0 or renamed < best:
                 best = renamed

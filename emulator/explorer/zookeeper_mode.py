@@ -157,8 +157,8 @@ class ZooKeeperMode(BrokerActions):
         """The controller stores a pending ISR; from 3.3 on only of live brokers (KIP-841)."""
         assert replica.pending is not None
         isr, change = replica.pending
-        known = (quorum.leader, quorum.epoch, quorum.version)
-        if known != (broker, replica.leader_epoch, replica.zk_version):
+        decided = (quorum.leader, quorum.epoch, quorum.version)
+        if decided != (broker, replica.leader_epoch, replica.zk_version):
             return
         if self.rules.only_live_members and not set(isr) <= set(running(processes)):
             return

@@ -131,8 +131,8 @@ def _update_features(
     controller: QuorumController, message: messages.UpdateFeaturesRequest
 ) -> Asked:
     levels = {name: level for name, (level, _) in message.updates.items()}
-    known = list(UpgradeType)
-    types = {name: known[kind - 1] for name, (_, kind) in message.updates.items()}
+    upgrade_types = list(UpgradeType)
+    types = {name: upgrade_types[kind - 1] for name, (_, kind) in message.updates.items()}
     result = controller.update_features(levels, types, validate_only=message.validate_only)
     return result, {}
 

@@ -266,8 +266,8 @@ class ControllerServer:
             state.unwritten += result.records
             self.timers.later("append", self.config.quorum_append_linger_us)
         if response is not None:
-            written = result.records or state.deferred
-            end = self.next_offset if written else min(self.next_offset, state.last_record + 1)
+            records = result.records or state.deferred
+            end = self.next_offset if records else min(self.next_offset, state.last_record + 1)
             state.deferred.append(Deferred(end, destination, request, response))
             self._complete_deferred()
         self._arm_fencing()

@@ -49,21 +49,21 @@ class MetadataFacts:
         if snapshot is not None:
             self.read(controller, _as_batch(snapshot))
             self.state.image.share(snapshot.image)
-        known = image.offset + 1
-        if quorum.high_watermark <= known:
+        next_offset = image.offset + 1
+        if quorum.high_watermark <= next_offset:
             return
-        self._check_history(controller, quorum, known)
-        for batch in quorum.log.from_offset(known, quorum.high_watermark):
+        self._check_history(controller, quorum, next_offset)
+        for batch in quorum.log.from_offset(next_offset, quorum.high_watermark):
             self.read(controller, batch)
 
-    def _check_history(self, controller: int, quorum: QuorumState, known: int) -> None:
+    def _check_history(self, controller: int, quorum: QuorumState, next_offset: int) -> None:
         """Check that this leader's log contains what was committed before, unchanged."""
-        if not known:
+        if not next_offset:
             return
-        before = quorum.log.epoch_at(known - 1)
+        before = quorum.log.epoch_at(next_offset - 1)
         if before != self.state.epoch:
             self.on_lost(
-                f"offset {known - 1} had epoch {self.state.epoch}, {before} at {controller}"
+                f"offset {next_offset - 1} had epoch {self.state.epoch}, {before} at {controller}"
             )
 
     def read(self, controller: int, batch: MetadataBatch) -> MetadataDelta:
@@ -90,13 +90,13 @@ class MetadataFacts:
         for offset, record in enumerate(batch.records, start=batch.base_offset):
             if isinstance(record, NoOpRecord):
                 continue
-            shown = UNSEEN
+            record_text = UNSEEN
             if observed:
-                shown = text_of(record, state.names)
+                record_text = text_of(record, state.names)
             else:
                 state.names.read(record)
             position = offset, batch.epoch, batch.base_offset
-            self.emit(events.MetadataRecordCommitted, *position, *shown)
+            self.emit(events.MetadataRecordCommitted, *position, *record_text)
 
     def eligible(self, tp: str) -> tuple[int, ...]:
         """Return a partition's eligible leader replicas (KIP-966); none if it does not exist."""

@@ -170,9 +170,9 @@ class MetadataImage(Struct):
             if new:
                 delta.topics[topic.name] = None
         for number in numbers:
-            was, now = old.get(number), new.get(number)
-            if was != now:
-                delta.touch(topic, number, was, now)
+            previous, now = old.get(number), new.get(number)
+            if previous != now:
+                delta.touch(topic, number, previous, now)
 
     # ---- replaying
 

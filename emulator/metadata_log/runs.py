@@ -87,8 +87,8 @@ class _LatestRuns:
 
     def forget(self, first: int) -> None:
         """Forget the run that begins with the record of this identity."""
-        known = self.runs.pop(first, None)
-        self.size -= 0 if known is None else known.size
+        run = self.runs.pop(first, None)
+        self.size -= 0 if run is None else run.size
 
 
 _latest: Final = _LatestRuns()
@@ -135,15 +135,15 @@ def _replayed(topics: Mapping[str, TopicImage], records: PartitionRecords) -> _R
             before[topic.id] = topic.partitions
             partitions = after[topic.id] = SharedPartitions(topic.partitions)
         if isinstance(record, PartitionRecord):
-            was, now = partitions.get(number), partition_of(record)
+            previous, now = partitions.get(number), partition_of(record)
         else:
-            was = partitions[number]
-            now = was.merge(record)
+            previous = partitions[number]
+            now = previous.merge(record)
         partitions[number] = now
-        key, change = TopicIdPartition(topic.id, number), Change(topic.name, was, now)
+        key, change = TopicIdPartition(topic.id, number), Change(topic.name, previous, now)
         whole.topics[topic.name] = None
         whole.follow(key, change)
-        holders = now.replicas if was is None else {*was.replicas, *now.replicas}
+        holders = now.replicas if previous is None else {*previous.replicas, *now.replicas}
         for broker in holders:
             by_broker.setdefault(broker, MetadataDelta()).follow(key, change)
     return _Run(records, before, after, whole, by_broker)

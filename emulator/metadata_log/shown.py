@@ -63,8 +63,8 @@ class LogNames(Struct):
                 number = self.topics_called[name] = self.topics_called.get(name, 0) + 1
                 self.topics[topic_id] = name if number == 1 else f"{name}#{number}"
             case RegisterBrokerRecord(broker_id=broker, broker_epoch=epoch):
-                known = self.broker_epochs.setdefault(broker, {})
-                known.setdefault(epoch, f"{broker}.{len(known) + 1}")
+                epochs = self.broker_epochs.setdefault(broker, {})
+                epochs.setdefault(epoch, f"{broker}.{len(epochs) + 1}")
             case _:
                 pass
 

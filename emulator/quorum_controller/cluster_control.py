@@ -71,9 +71,11 @@ def register_broker(
     """
     heartbeats = context.state.heartbeats
     broker = request.broker
-    known = context.image.brokers.get(broker)
-    is_amended = known is not None and known.incarnation_id == request.incarnation_id
-    has_session = known is not None and heartbeats.has_valid_session(broker, known.epoch, now_us)
+    earlier = context.image.brokers.get(broker)
+    is_amended = earlier is not None and earlier.incarnation_id == request.incarnation_id
+    has_session = earlier is not None and heartbeats.has_valid_session(
+        broker, earlier.epoch, now_us
+    )
     if has_session and not is_amended:
         raise ApiException(
             "DUPLICATE_BROKER_REGISTRATION",
@@ -95,21 +97,21 @@ def registration(
     broker, rules = request.broker, context.rules
     has_directories = is_directory_assignment_supported(context.image.metadata_version)
     directory = request.directory if has_directories else 0
-    known = context.image.brokers.get(broker)
-    if known is not None and known.incarnation_id == request.incarnation_id:
+    registration = context.image.brokers.get(broker)
+    if registration is not None and registration.incarnation_id == request.incarnation_id:
         keeps_fencing = rules.amended_registration_keeps_fencing
         return [
             RegisterBrokerRecord(
                 broker,
                 request.incarnation_id,
-                known.epoch if rules.amended_registration_keeps_epoch else new_broker_epoch,
-                known.fenced or not keeps_fencing,
-                known.in_controlled_shutdown and keeps_fencing,
+                registration.epoch if rules.amended_registration_keeps_epoch else new_broker_epoch,
+                registration.fenced or not keeps_fencing,
+                registration.in_controlled_shutdown and keeps_fencing,
                 request.rack,
                 directory,
             )
         ]
-    is_clean = known is not None and known.epoch == request.previous_broker_epoch
+    is_clean = registration is not None and registration.epoch == request.previous_broker_epoch
     return [
         *broker_shut_down(context, broker, is_clean=is_clean),
         RegisterBrokerRecord(
@@ -130,7 +132,7 @@ def unregister_broker(context: Context, broker: int) -> Result[None]:
     if broker not in context.image.brokers:
         raise ApiException(
             "BROKER_ID_NOT_REGISTERED",
-            f"Broker {broker} is not registered; {_known(context)}.",
+            f"Broker {broker} is not registered; {_registered(context)}.",
         )
     return user_operation(broker_unregistered(context, broker), None, is_atomic=False)
 
@@ -209,6 +211,6 @@ def maybe_fence_one_stale_broker(context: Context, now_us: int) -> Result[bool]:
     return Result(broker_fenced(context, broker), True)
 
 
-def _known(context: Context) -> str:
+def _registered(context: Context) -> str:
     ids = ", ".join(str(broker) for broker in sorted(context.image.brokers))
     return f"registered are {ids}" if ids else "no broker is"

@@ -108,13 +108,13 @@ def elr_safety_records(context: Context) -> list[AnyRecord]:
 def _alter(
     context: Context, resource: ConfigResource, values: Mapping[str, str | None]
 ) -> list[AnyRecord]:
-    known = context.image.configs.get(config_key(*resource), {})
+    configs = context.image.configs.get(config_key(*resource), {})
     # A broker's configuration is written even if it is unchanged, so that brokers reload the files
     # it refers to (KAFKA-14136).
     changed = {
         name: value
         for name, value in values.items()
-        if resource.type == BROKER_RESOURCE or known.get(name) != value
+        if resource.type == BROKER_RESOURCE or configs.get(name) != value
     }
     for name, value in changed.items():
         _check_min_isr(context, resource, name, value)
@@ -128,7 +128,7 @@ def _alter(
     if resource.type == TOPIC_RESOURCE:
         changed = _checked_topic_values(changed)
     if resource.type == GROUP_RESOURCE:
-        _check_group_values(context, {**known, **changed})
+        _check_group_values(context, {**configs, **changed})
     return [ConfigRecord(*resource, name, value) for name, value in changed.items()]
 
 
@@ -186,11 +186,11 @@ def _check_exists(context: Context, resource: ConfigResource) -> None:
             raise ApiException("INVALID_REQUEST", "Default group resources are not allowed.")
     elif resource.name:
         image = context.image
-        known = sorted({*image.brokers, *image.controllers, context.settings.node_id})
-        if resource.name not in {str(node) for node in known}:
+        nodes = sorted({*image.brokers, *image.controllers, context.settings.node_id})
+        if resource.name not in {str(node) for node in nodes}:
             raise ApiException(
                 "BROKER_ID_NOT_REGISTERED",
-                f"There is no node {resource.name!r}; registered: {', '.join(map(str, known))}.",
+                f"There is no node {resource.name!r}; registered: {', '.join(map(str, nodes))}.",
             )
 
 

@@ -76,9 +76,9 @@ def default_features(release: str, chosen: Mapping[str, int] | None = None) -> d
     Raises:
         ApiException: INVALID_UPDATE_VERSION for an unsupported feature or level.
     """
-    known = supported_features(release)
+    supported = supported_features(release)
     levels = {METADATA_VERSION: latest_level(release)}
-    levels |= {name: known[name].default for name in sorted(known)}
+    levels |= {name: supported[name].default for name in sorted(supported)}
     for name, level in (chosen or {}).items():
         _check_supported(release, name, level)
         levels[name] = level
@@ -139,15 +139,17 @@ def update_features(
 
 
 def _check_supported(release: str, name: str, level: int) -> None:
-    known = {feature.name: feature.highest for feature in supported_features(release).values()}
-    known[METADATA_VERSION] = latest_level(release)
-    if name not in known:
-        near = get_close_matches(name, known, 1)
-        hint = f"the nearest is {near[0]!r}" if near else f"it has {', '.join(sorted(known))}"
+    highest = {feature.name: feature.highest for feature in supported_features(release).values()}
+    highest[METADATA_VERSION] = latest_level(release)
+    if name not in highest:
+        near = get_close_matches(name, highest, 1)
+        hint = f"the nearest is {near[0]!r}" if near else f"it has {', '.join(sorted(highest))}"
         raise _refused(f"{release} has no feature {name!r}; {hint}.")
     lowest = 1 if name == METADATA_VERSION else 0
-    if not lowest <= level <= known[name]:
-        raise _refused(f"{name} goes from {lowest} to {known[name]} in {release}, not to {level}.")
+    if not lowest <= level <= highest[name]:
+        raise _refused(
+            f"{name} goes from {lowest} to {highest[name]} in {release}, not to {level}."
+        )
 
 
 def _check_direction(name: str, now: int, level: int, upgrade_type: UpgradeType) -> None:
@@ -156,7 +158,7 @@ def _check_direction(name: str, now: int, level: int, upgrade_type: UpgradeType)
     if level > now and upgrade_type is not UpgradeType.UPGRADE:
         raise _refused(f"{name} is {now}; {level} is no downgrade.")
     if name == METADATA_VERSION and level < now:
-        lost = [passed for passed in range(level + 1, now + 1) if passed in _METADATA_CHANGED]
+        lost = [lower for lower in range(level + 1, now + 1) if lower in _METADATA_CHANGED]
         if lost:
             raise _refused(
                 f"metadata.version {name_of(lost[0])} brought records that"

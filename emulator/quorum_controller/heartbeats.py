@@ -78,12 +78,12 @@ class BrokerHeartbeats(Struct):
 
     def register(self, broker: int, now_us: int, *, fenced: bool) -> None:
         """Add a broker, or update whether it is fenced."""
-        known = self.brokers.get(broker)
+        heartbeat = self.brokers.get(broker)
         offset = NO_OFFSET
-        if known is None:
+        if heartbeat is None:
             self.brokers[broker] = BrokerHeartbeatState(broker, fenced, now_us)
-        elif known.fenced != fenced:
-            offset = known.metadata_offset
+        elif heartbeat.fenced != fenced:
+            offset = heartbeat.metadata_offset
         self.touch(broker, now_us, fenced=fenced, metadata_offset=offset)
 
     def touch(self, broker: int, now_us: int, *, fenced: bool, metadata_offset: int) -> None:
@@ -177,8 +177,8 @@ class BrokerHeartbeats(Struct):
 
         ``record_offset`` is the offset of the broker's registration.
         """
-        known = self.brokers[broker]
-        state = known.state
+        broker_state = self.brokers[broker]
+        state = broker_state.state
         if state is BrokerControlState.FENCED:
             if heartbeat.want_shut_down:
                 return BrokerControlState.SHUTDOWN_NOW
@@ -191,7 +191,7 @@ class BrokerHeartbeats(Struct):
         if has_leaderships:
             return state
         lowest = self.lowest_active_offset()
-        if lowest is None or known.controlled_shutdown_offset <= lowest:
+        if lowest is None or broker_state.controlled_shutdown_offset <= lowest:
             # All other brokers know the new leaders by now.
             return BrokerControlState.SHUTDOWN_NOW
         return state

@@ -155,7 +155,7 @@ def check_manual_assignment(
         raise _bad_assignment("a partition needs a replica, and the list is empty")
     for broker in sorted(replicas):
         if broker not in context.image.brokers:
-            registered = ", ".join(str(known) for known in sorted(context.image.brokers))
+            registered = ", ".join(str(id_) for id_ in sorted(context.image.brokers))
             raise _bad_assignment(f"broker {broker} is not registered; registered: {registered}")
         if replicas.count(broker) > 1:
             raise _bad_assignment(f"broker {broker} stands in it more than once")
@@ -168,11 +168,11 @@ def check_manual_assignment(
 def _check_room(context: Context, count: int) -> None:
     """Refuse partitions beyond those that a cluster may have here; Kafka has no limit."""
     existing = sum(len(topic.partitions) for topic in context.image.topics.values())
-    most = CLUSTER_PARTITIONS_MAX - existing
-    if count > most:
+    maximum = CLUSTER_PARTITIONS_MAX - existing
+    if count > maximum:
         raise ApiException(
             "INVALID_PARTITIONS",
-            f"{count} partitions in one request are too many: at most {most} beside {existing}.",
+            f"{count} partitions in one request are too many: at most {maximum} beside {existing}.",
         )
 
 

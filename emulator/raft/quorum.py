@@ -504,9 +504,9 @@ class QuorumMember:
             self.around.send(source, response, request)
             return
         self._note_progress(message.replica, message.offset, now_us)
-        known = message.high_watermark if self.rules().tells_high_watermark else NEVER_US
+        high_watermark = message.high_watermark if self.rules().tells_high_watermark else NEVER_US
         due_us = now_us + message.max_wait_us
-        state.parked[source] = Parked(request, message.offset, known, due_us)
+        state.parked[source] = Parked(request, message.offset, high_watermark, due_us)
         risen = self._raise_high_watermark()
         self._respond_to_parked(now_us)
         if risen:
@@ -634,9 +634,9 @@ class QuorumMember:
                 voter, FetchSnapshotRequest(self.me, state.epoch, snapshot_id, snapshot.position)
             )
             return
-        known = state.high_watermark if self.rules().tells_high_watermark else -1
+        high_watermark = state.high_watermark if self.rules().tells_high_watermark else -1
         request = MetadataFetchRequest(
-            self.me, state.epoch, log.end_offset, log.last_epoch, FETCH_WAIT_US, known
+            self.me, state.epoch, log.end_offset, log.last_epoch, FETCH_WAIT_US, high_watermark
         )
         self._ask(voter, request)
 
@@ -722,5 +722,5 @@ class QuorumMember:
         return True
 
     def _rests(self, peer: int) -> bool:
-        rest = self.state.resting.get(peer)
-        return rest is not None and rest.until_us > self.around.now_us()
+        resting = self.state.resting.get(peer)
+        return resting is not None and resting.until_us > self.around.now_us()

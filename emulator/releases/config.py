@@ -248,14 +248,14 @@ def check_dynamic(values: Mapping[str, str | None], version: str, entity: str, b
     """
     if entity not in ("", str(broker)):
         raise ConfigError(f"Broker {broker} changes its own configuration, not that of {entity!r}.")
-    keys, known = broker_configs(profile_of(version).numbers), known_settings(version)
+    keys, settings = broker_configs(profile_of(version).numbers), known_settings(version)
     for name, value in values.items():
         key = keys.get(name)
         if value is None or key is None:
             continue
         if key.mode == "read-only":
             raise ConfigError(f"{name} cannot be changed while a broker runs.")
-        if name in known:
+        if name in settings:
             validate(name, value, version)
         elif key.mode == "per-broker":
             raise ConfigError(
@@ -298,8 +298,8 @@ def known_settings(version: str) -> frozenset[str]:
 
 def with_effect(values: Mapping[str, str], version: str) -> dict[str, str]:
     """Return the values that have an effect here in a release; clients may set others too."""
-    known = known_settings(version)
-    return {name: value for name, value in values.items() if name in known}
+    settings = known_settings(version)
+    return {name: value for name, value in values.items() if name in settings}
 
 
 def in_milliseconds(values: Mapping[str, str]) -> dict[str, str]:
@@ -345,10 +345,10 @@ def check_authorizer(config: Mapping[str, str], version: str, *, in_kraft_mode: 
         ConfigError: there is no such class in the release, or not in this mode.
     """
     name = config.get(AUTHORIZER_CLASS, "").strip()
-    known = authorizers(version, in_kraft_mode=in_kraft_mode)
-    if name and name not in known:
+    names = authorizers(version, in_kraft_mode=in_kraft_mode)
+    if name and name not in names:
         mode = "without ZooKeeper" if in_kraft_mode else "with ZooKeeper"
-        choice = " or ".join(known) or "unknown"
+        choice = " or ".join(names) or "unknown"
         raise ConfigError(f"{AUTHORIZER_CLASS} of {version} {mode} is {choice}, not {name!r}.")
 
 
@@ -531,9 +531,9 @@ def changed_lists(
             raise ConfigError(f"{name} is no list; lists are {', '.join(sorted(LISTS))}.")
         before = current.get(name, TOPIC_DEFAULTS.get(name, ""))
         elements = [element for element in before.split(",") if element]
-        more = [element for element in appended.get(name, "").split(",") if element]
+        added = [element for element in appended.get(name, "").split(",") if element]
         less = subtracted.get(name, "").split(",")
-        elements += [element for element in more if element not in elements]
+        elements += [element for element in added if element not in elements]
         changed[name] = ",".join([element for element in elements if element not in less])
     return changed
 

@@ -149,11 +149,11 @@ class GroupConfigRules(Struct, frozen=True):
         if reason := self._invalid(key, text):
             raise ConfigError(f"Invalid value {text} for configuration {key.name}: {reason}")
         if key.name == "streams.assignor.name":
-            known = (self._of_broker(key.of_broker) or "").split(",")
-            if text not in known:
+            allowed = (self._of_broker(key.of_broker) or "").split(",")
+            if text not in allowed:
                 raise ConfigError(
                     f"{key.name} '{text}' is not a registered task assignor. Registered assignors"
-                    f" are: [{', '.join(known)}]."
+                    f" are: [{', '.join(allowed)}]."
                 )
         if key.name == "streams.rack.aware.assignment.tags":
             tags = [tag.strip() for tag in text.split(",")]

@@ -88,7 +88,7 @@ class Profile(Struct, frozen=True):
     @staticmethod
     def first_with(feature: str) -> str:
         """The first release that has a feature."""
-        return next(known.since for known in FEATURES if known.name == feature)
+        return next(candidate.since for candidate in FEATURES if candidate.name == feature)
 
 
 def _profiles() -> dict[str, Profile]:

@@ -97,12 +97,12 @@ def is_in_line(numbers: Numbers, first: str) -> bool:
 
 def _named() -> dict[str, str]:
     """Each name with its release: a release of exactly that name wins over those it prefixes."""
-    named = {DOCUMENTS: DOCUMENTS, SEED: DOCUMENTS, **{name: name for name in VARIANTS}}
+    names = {DOCUMENTS: DOCUMENTS, SEED: DOCUMENTS, **{name: name for name in VARIANTS}}
     for release in RELEASES:
         parts = release.split(".")
         for length in range(2, len(parts)):
-            named[".".join(parts[:length])] = release
-    return named | {release: release for release in RELEASES}
+            names[".".join(parts[:length])] = release
+    return names | {release: release for release in RELEASES}
 
 
 RELEASE_OF: Final = _named()

@@ -81,8 +81,8 @@ class LeaderEpochCache(Struct, array_like=True, gc=False):
         entries = self.entries
         if not entries or entries[0][1] >= start_offset:
             return False
-        passed = [entry for entry in entries if entry[1] <= start_offset]
-        self.entries = [(passed[-1][0], start_offset), *entries[len(passed) :]]
+        earlier = [entry for entry in entries if entry[1] <= start_offset]
+        self.entries = [(earlier[-1][0], start_offset), *entries[len(earlier) :]]
         return True
 
     def clear(self) -> bool:
@@ -94,8 +94,8 @@ class LeaderEpochCache(Struct, array_like=True, gc=False):
     def _end_of_earlier(self, epoch: int) -> tuple[int, int]:
         """Return the largest epoch not above ``epoch``, and the start of the next one above it."""
         largest = UNDEFINED
-        for known, start_offset in self.entries:
-            if known > epoch:
+        for entry_epoch, start_offset in self.entries:
+            if entry_epoch > epoch:
                 return largest, start_offset
-            largest = known
+            largest = entry_epoch
         return UNDEFINED, UNDEFINED

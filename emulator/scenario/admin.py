@@ -107,7 +107,7 @@ class Admin:
             raise RefusedError(error.error_name, str(error)) from None
 
     def _check_lists(self, lists: list[list[int]]) -> None:
-        known = frozenset(self.cluster.brokers)
+        brokers = frozenset(self.cluster.brokers)
         for number, replicas in enumerate(lists):
             distinct = frozenset(replicas)
             if not distinct or len(distinct) != len(replicas):
@@ -115,8 +115,8 @@ class Admin:
                     "INVALID_REPLICA_ASSIGNMENT",
                     f"Partition {number} needs replicas on different brokers, not {replicas}.",
                 )
-            if not distinct <= known:
-                unknown = next(broker for broker in replicas if broker not in known)
+            if not distinct <= brokers:
+                unknown = next(broker for broker in replicas if broker not in brokers)
                 ids = ", ".join(map(str, self.cluster.brokers))
                 raise RefusedError(
                     "INVALID_REPLICA_ASSIGNMENT",
@@ -267,8 +267,8 @@ class Admin:
         """The partitions of all topics according to the topics' znodes."""
         partitions: list[str] = []
         for topic in self.cluster.topics():
-            known = znodes.topic_in(self.zookeeper.get(znodes.topic_path(topic)).data)
-            partitions += [f"{topic}-{number}" for number in (known.replicas if known else ())]
+            before = znodes.topic_in(self.zookeeper.get(znodes.topic_path(topic)).data)
+            partitions += [f"{topic}-{number}" for number in (before.replicas if before else ())]
         return partitions
 
     def elect_unclean(self, statement: inputs.ElectUnclean) -> int:

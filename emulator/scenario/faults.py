@@ -255,7 +255,7 @@ class Processes:
 
     # ---- links
 
-    def _both(self, source: int, destination: int, one_way: bool) -> list[tuple[int, int]]:
+    def _directions(self, source: int, destination: int, one_way: bool) -> list[tuple[int, int]]:
         for number in (source, destination):
             if number >= 0:
                 needs_member(self.cluster, number)
@@ -268,17 +268,17 @@ class Processes:
 
     def cut(self, statement: inputs.CutLink) -> None:
         """Partition a link."""
-        for pair in self._both(statement.source, statement.destination, statement.one_way):
+        for pair in self._directions(statement.source, statement.destination, statement.one_way):
             self.network.change(*pair, cut=True)
 
     def delay(self, statement: inputs.DelayLink) -> None:
         """Delay the messages of a link."""
-        for pair in self._both(statement.source, statement.destination, statement.one_way):
+        for pair in self._directions(statement.source, statement.destination, statement.one_way):
             self.network.change(*pair, delay_us=statement.delay_us)
 
     def drop(self, statement: inputs.DropOnLink) -> None:
         """Drop messages of a link."""
-        for pair in self._both(statement.source, statement.destination, statement.one_way):
+        for pair in self._directions(statement.source, statement.destination, statement.one_way):
             self.network.change(*pair, drop_percent=statement.percent)
 
     def isolate(self, statement: inputs.IsolateBroker) -> None:
@@ -297,12 +297,14 @@ class Processes:
             for pair in list(self.network.state.links):
                 self.network.heal(*pair)
         else:
-            for pair in self._both(statement.source, statement.destination, statement.one_way):
+            for pair in self._directions(
+                statement.source, statement.destination, statement.one_way
+            ):
                 self.network.heal(*pair)
 
     def hold(self, statement: inputs.HoldMessages) -> None:
         """Hold messages back."""
-        self._both(statement.source, statement.destination, one_way=True)
+        self._directions(statement.source, statement.destination, one_way=True)
         request = (statement.api or "").removesuffix("Request").removesuffix("Response")
         if request in BROUGHT_BY:
             needs(self.cluster.profile, BROUGHT_BY[request], f"{request} exists")
@@ -310,7 +312,7 @@ class Processes:
 
     def release(self, statement: inputs.ReleaseMessages) -> None:
         """Release held messages."""
-        self._both(statement.source, statement.destination, one_way=True)
+        self._directions(statement.source, statement.destination, one_way=True)
         self.network.release(
             statement.source, statement.destination, statement.count, statement.lose, statement.api
         )

@@ -224,10 +224,10 @@ def _admin_responded(
     first, message = next(
         (outcome for outcome in errors.values() if outcome[0] != "NONE"), ("NONE", "")
     )
-    named = {name or "default": code for name, (code, _) in errors.items()}
+    by_name = {name or "default": code for name, (code, _) in errors.items()}
     # Of an election of all partitions, the response has those that were not led by the preferred.
-    text = "\n".join(f"{name}: {code}" for name, code in named.items()) or "nothing to do"
-    return Outcome(first, message, output=text, result=named)
+    text = "\n".join(f"{name}: {code}" for name, code in by_name.items()) or "nothing to do"
+    return Outcome(first, message, output=text, result=by_name)
 
 
 def _controller_active(

@@ -87,7 +87,7 @@ def why_no_value(cluster: Cluster, subject: Subject) -> str:
     return ""
 
 
-def _unknown(sentence: str, name: str, known: list[str]) -> RefusedError:
-    near = get_close_matches(name, known, 1, 0)
+def _unknown(sentence: str, name: str, names: list[str]) -> RefusedError:
+    near = get_close_matches(name, names, 1, 0)
     hint = f"; the nearest is {near[0]}" if near else "; there is none yet"
     return RefusedError("UNKNOWN_TOPIC_OR_PARTITION", f"{sentence}{hint}.")

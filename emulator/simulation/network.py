@@ -254,8 +254,8 @@ class Network(Struct, eq=False):
         if link is None:
             return
         name = api or "*"
-        named = [waiting for waiting in link.waiting if _covers(name, type(waiting[2]).__name__)]
-        going = named[:count]
+        matching = [waiting for waiting in link.waiting if _covers(name, type(waiting[2]).__name__)]
+        going = matching[:count]
         link.waiting = [waiting for waiting in link.waiting if waiting not in going]
         if count is None:
             link.holding = [held for held in link.holding if not _is_same(name, held)]

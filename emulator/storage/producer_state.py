@@ -73,9 +73,9 @@ class ProducerStates(Struct, array_like=True, gc=False):
         if batch.producer_epoch == state.epoch and state.batches:
             last = advance(batch.base_sequence, batch.count - 1)
             window = REMEMBERED_BATCHES if profile.has("producer_state_keeps_five_batches") else 1
-            for known in state.batches[-window:]:
-                if known.first_sequence == batch.base_sequence and known.last_sequence == last:
-                    return NONE, known.base_offset
+            for earlier in state.batches[-window:]:
+                if earlier.first_sequence == batch.base_sequence and earlier.last_sequence == last:
+                    return NONE, earlier.base_offset
             expected = advance(state.batches[-1].last_sequence, 1)
         if batch.base_sequence != expected:
             return OUT_OF_ORDER, -1
@@ -124,25 +124,25 @@ class ProducerStates(Struct, array_like=True, gc=False):
             # be anywhere in the log.
             self.rebuild(log)
             return
-        lost = {
+        expired = {
             producer_id: state.epoch
             for producer_id, state in self.producers.items()
             if state.batches and state.batches[-1].end_offset > log.end
         }
-        by_producer: dict[int, list[RecordBatch]] = {producer_id: [] for producer_id in lost}
+        by_producer: dict[int, list[RecordBatch]] = {producer_id: [] for producer_id in expired}
         at = len(log.batches)
-        while lost and at:
+        while expired and at:
             at -= 1
             batch = log.batches[at]
             batches = by_producer.get(batch.producer_id)
-            if batches is None or batch.producer_id not in lost or batch.is_control:
+            if batches is None or batch.producer_id not in expired or batch.is_control:
                 continue
             if batches and batches[0].producer_epoch != batch.producer_epoch:
-                del lost[batch.producer_id]  # older epochs do not count
+                del expired[batch.producer_id]  # older epochs do not count
                 continue
             batches.append(batch)
             if len(batches) == REMEMBERED_BATCHES or self._was_first(batch):
-                del lost[batch.producer_id]
+                del expired[batch.producer_id]
         for producer_id, batches in by_producer.items():
             marker = self.producers.pop(producer_id).marker
             for batch in reversed(batches):

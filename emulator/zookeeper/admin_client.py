@@ -64,10 +64,10 @@ class AdminZkClient(Struct, eq=False):
         self.write(znodes.topic_path(topic), data)
         return znodes.topic_id_in(data)
 
-    def add_partitions(self, topic: str, known: TopicAssignment, new: list[list[int]]) -> None:
+    def add_partitions(self, topic: str, assignment: TopicAssignment, new: list[list[int]]) -> None:
         """Write the replicas of partitions that are added to a topic."""
-        added = dict(enumerate(new, start=len(known.replicas)))
-        self.write(znodes.topic_path(topic), znodes.changed_topic_json(known, added))
+        added = dict(enumerate(new, start=len(assignment.replicas)))
+        self.write(znodes.topic_path(topic), znodes.changed_topic_json(assignment, added))
 
 
 def colliding(topic: str, others: Iterable[str]) -> str | None:

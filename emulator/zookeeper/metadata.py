@@ -203,22 +203,22 @@ class ZnodeFacts:
     # ---- topics
 
     def _topic(self, topic: str, data: str | None) -> None:
-        known = self._numbers_of(topic)
+        numbers = self._numbers_of(topic)
         if data is None:
-            for number in known:
+            for number in numbers:
                 self.assignments.pop(f"{topic}-{number}", None)
-            if known:
-                known.clear()
+            if numbers:
+                numbers.clear()
                 self.emit(events.TopicDeleted, topic)
             return
         assignment = znodes.topic_in(data)
         if assignment is None:
             return
-        is_new = not known
-        added = [number for number in assignment.replicas if number not in known]
+        is_new = not numbers
+        added = [number for number in assignment.replicas if number not in numbers]
         for number, replicas in assignment.replicas.items():
             self._assign(topic, number, replicas, assignment)
-        known.update(dict.fromkeys(added))
+        numbers.update(dict.fromkeys(added))
         runs = _runs(added)
         if is_new and added:
             first = runs.pop(0) if added[0] == 0 else []

@@ -41,9 +41,9 @@ class ZooKeeperServer(Struct, eq=False):
 
     def _pinged(self, source: int, message: ZkPing) -> None:
         request = self.kernel.cause
-        known = self.zookeeper.heard_from(message.session, self.kernel.now)
+        is_known = self.zookeeper.heard_from(message.session, self.kernel.now)
         response = (
-            ZkPong(request, message.session) if known else ZkExpired(request, message.session)
+            ZkPong(request, message.session) if is_known else ZkExpired(request, message.session)
         )
         self.network.send(ZOOKEEPER, source, response, request)
 

@@ -44,20 +44,20 @@ def anomalies(source: DatasetTables) -> DataFrame:
     acked = _numbered(source, _acked(batches(source)))
     read = _numbered(source, consumed_runs(source).withColumn("client", F.col("consumer")))
     suspects = source.materialised(SUSPECTS, lambda _: _suspects(acked, read))
-    seen = _records(acked).join(suspects, list(KEYS), "left_semi")
+    violations = _records(acked).join(suspects, list(KEYS), "left_semi")
     consumed = _numbered(source, source.table(CONSUMED)).withColumn("client", F.col("consumer"))
     met = consumed.join(suspects, list(KEYS), "left_semi").select(*SEEN)
     parts = (
         _unseen(acked, read, met),
-        _lost(seen, met),
-        *_clashes(seen.unionByName(met)),
+        _lost(violations, met),
+        *_clashes(violations.unionByName(met)),
         *_polls(read),
         _sends(acked),
         _aborted(batches(source), consumed),
     )
     whole = parts[0]
-    for more in parts[1:]:
-        whole = whole.unionByName(more)
+    for part in parts[1:]:
+        whole = whole.unionByName(part)
     return whole.withColumn("tp", F.regexp_replace("tp", f"{LATER}[0-9]+$", ""))
 
 
@@ -76,8 +76,8 @@ def _numbered(source: DatasetTables, seen: DataFrame) -> DataFrame:
 def _acked(produced: DataFrame) -> DataFrame:
     """Return the batches acknowledged at an offset, from the producer's point of view."""
     acknowledged = produced.where("outcome = 'acked' and base is not null")
-    known = F.col("answered_seq").alias("seq"), F.col("producer").alias("client")
-    whole = acknowledged.select(*PARTITION, *known, "records", "first", "last", "base")
+    answered = F.col("answered_seq").alias("seq"), F.col("producer").alias("client")
+    whole = acknowledged.select(*PARTITION, *answered, "records", "first", "last", "base")
     return (
         whole.groupBy(*PARTITION, "seq", "client")
         .agg(

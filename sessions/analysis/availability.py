@@ -42,8 +42,8 @@ def outages(source: DatasetTables) -> DataFrame:
         *(F.when(F.expr(condition), F.lit(kind)) for kind, condition in BY_ZNODE.items())
     )
     rows = states.select(*PARTITION, *VALIDITY, F.explode(F.array_compact(wrong)).alias("kind"))
-    known = merged_intervals(rows, (*PARTITION, "kind"))
-    intervals = known.unionByName(_leaderless(states, serving_intervals(source)))
+    of_kinds = merged_intervals(rows, (*PARTITION, "kind"))
+    intervals = of_kinds.unionByName(_leaderless(states, serving_intervals(source)))
     return lasted(intervals, source.ends).where("lasted_us > 0").select(*OUTAGES.names)
 
 
@@ -51,9 +51,9 @@ def _leaderless(states: DataFrame, leaders: DataFrame) -> DataFrame:
     """Return intervals without an acting leader, while a partition exists, after its first one."""
     exist = edges(states, PARTITION).withColumnRenamed("change", "exists")
     leads = edges(leaders, PARTITION).withColumnRenamed("change", "leads")
-    both = exist.unionByName(leads, allowMissingColumns=True).fillna(0, ["exists", "leads"])
+    changes = exist.unionByName(leads, allowMissingColumns=True).fillna(0, ["exists", "leads"])
     so_far = earlier(PARTITION, now=0)
-    summed = both.groupBy(*PARTITION, "seq").agg(
+    summed = changes.groupBy(*PARTITION, "seq").agg(
         F.max("us").alias("us"), F.sum("exists").alias("exists"), F.sum("leads").alias("leads")
     )
     levels = summed.select(
@@ -100,13 +100,13 @@ def availability_timeline(source: DatasetTables) -> DataFrame:
     exist = merged_intervals(partition_intervals(source), PARTITION).withColumn(
         "kind", F.lit("partitions")
     )
-    both = source.result(OUTAGES).select(*exist.columns).unionByName(exist)
+    all_intervals = source.result(OUTAGES).select(*exist.columns).unionByName(exist)
     names = ("partitions", *KINDS)
     changes = [
         F.sum(F.when(F.col("kind") == name, F.col("change")).otherwise(0)).alias(name)
         for name in names
     ]
-    times = edges(both, (*PARTITION, "kind")).groupBy(SESSION, "us")
+    times = edges(all_intervals, (*PARTITION, "kind")).groupBy(SESSION, "us")
     by_time = times.agg(F.max("seq").alias("from_seq"), *changes)
     moved = by_time.where(reduce(lambda a, b: a | b, (F.col(name) != 0 for name in names)))
     line = Window.partitionBy(SESSION).orderBy("us")

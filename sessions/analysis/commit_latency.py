@@ -68,10 +68,10 @@ def latency_by_release(source: DatasetTables) -> DataFrame:
         slowest[SESSION].alias("slowest_session"),
         (-slowest["first"]).alias("slowest_seq"),
     )
-    for what in ("commit", "ack"):
-        of_kind = times.where(F.col("what") == what)
+    for time in ("commit", "ack"):
+        of_kind = times.where(F.col("what") == time)
         whole = whole.join(
-            percentiles(of_kind, keys, "us", what, "us", "records"), list(keys), "left"
+            percentiles(of_kind, keys, "us", time, "us", "records"), list(keys), "left"
         )
     return whole.fillna(0, ["commit_n", "ack_n"]).select(*LATENCY.names)
 
@@ -126,9 +126,9 @@ def _fetch_rounds(source: DatasetTables) -> DataFrame:
     ends = runs.withColumn("seq", F.explode(F.array(*run)))
     line = ends.unionByName(_writes(source), True).unionByName(_isrs(source), True)
     so_far = Window.partitionBy(*KEYS).orderBy("seq")
-    known = line.withColumn("isr", F.last("isr", ignorenulls=True).over(so_far))
+    with_isr = line.withColumn("isr", F.last("isr", ignorenulls=True).over(so_far))
     in_sync = F.array_contains("isr", F.col("writer")).cast("int")
-    passed = known.select(
+    passes = with_isr.select(
         *KEYS,
         *run,
         "records",
@@ -136,7 +136,7 @@ def _fetch_rounds(source: DatasetTables) -> DataFrame:
         (F.size("isr") - 1).alias("followers"),
         (F.col("seq") == F.col("committed_seq")).alias("at_end"),
     ).where("records is not null")
-    whole = passed.groupBy(*KEYS, *run, "records").agg(
+    whole = passes.groupBy(*KEYS, *run, "records").agg(
         (F.max("rounds") - F.min("rounds")).alias("rounds"),
         F.max(F.when(F.col("at_end"), F.col("followers"))).alias("followers"),
     )
@@ -151,13 +151,13 @@ def _fetch_rounds(source: DatasetTables) -> DataFrame:
 
 def _writes(source: DatasetTables) -> DataFrame:
     """Return the events at which a follower, ``writer``, appended to its log."""
-    written = facts(source, "RecordsAppended").where("count > 0")
+    appended = facts(source, "RecordsAppended").where("count > 0")
     roles = facts(source, "ReplicaRoleChanged", "LogDeleted").select(
         *REPLICA, "seq", F.coalesce("role", F.lit("offline")).alias("role")
     )
-    both = written.select(*REPLICA, "seq").unionByName(roles, True)
+    changes = appended.select(*REPLICA, "seq").unionByName(roles, True)
     acting = nearest("role", earlier(REPLICA))
-    writes = both.select(*REPLICA, "seq", "role", acting.alias("acting"))
+    writes = changes.select(*REPLICA, "seq", "role", acting.alias("acting"))
     followed = writes.where("role is null and acting = 'follower'")
     return followed.select(*KEYS, "seq", F.col("broker").alias("writer"))
 

@@ -100,9 +100,9 @@ def _terms(controller: DataFrame) -> DataFrame:
 def _in_term(acts: DataFrame, terms: DataFrame) -> DataFrame:
     """Return what brokers did, with the epoch in which each had last been elected controller."""
     begins = terms.select(SESSION, "broker", F.col("from_seq").alias("seq"), "epoch")
-    both = acts.unionByName(begins, allowMissingColumns=True)
-    known = both.withColumn("epoch", nearest("epoch", earlier((SESSION, "broker"), now=0)))
-    return known.where("act is not null and epoch is not null")
+    changes = acts.unionByName(begins, allowMissingColumns=True)
+    with_epoch = changes.withColumn("epoch", nearest("epoch", earlier((SESSION, "broker"), now=0)))
+    return with_epoch.where("act is not null and epoch is not null")
 
 
 def controller_steps(source: DatasetTables) -> DataFrame:

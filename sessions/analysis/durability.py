@@ -49,13 +49,13 @@ def durability_records(source: DatasetTables) -> DataFrame:
     """Return the table :data:`DURABILITY_RECORDS`: a row for each problem with a record."""
     problems = source.materialised(KEPT, fates)
     # These are few: the others need not be moved.
-    named = problems.select(SESSION, "record").distinct()
-    produced = source.table(PRODUCED).join(named, [SESSION, "record"], "left_semi")
-    known = produced.select(SESSION, "record", "producer", "acks", "sent_seq", "answered_seq")
+    records = problems.select(SESSION, "record").distinct()
+    produced = source.table(PRODUCED).join(records, [SESSION, "record"], "left_semi")
+    sent = produced.select(SESSION, "record", "producer", "acks", "sent_seq", "answered_seq")
     topic = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 1)
     number = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 2).cast("int")
     placed = problems.withColumns({"topic": topic, "partition": number})
-    joined = placed.join(known, [SESSION, "record"], "left")
+    joined = placed.join(sent, [SESSION, "record"], "left")
     return joined.select(*DURABILITY_RECORDS.names)
 
 
@@ -95,8 +95,8 @@ def durability(source: DatasetTables) -> DataFrame:
         example[SESSION].alias("example_session"),
         example["first_seq"].alias("example_seq"),
     )
-    known = F.array(*(F.lit(version) for version in PROFILES))
-    versions = F.concat_ws(", ", F.array_intersect(known, F.col("found_versions")))
+    all_versions = F.array(*(F.lit(version) for version in PROFILES))
+    versions = F.concat_ws(", ", F.array_intersect(all_versions, F.col("found_versions")))
     return whole.withColumn("versions", versions).select(*DURABILITY.names)
 
 
@@ -123,8 +123,8 @@ def _settings(source: DatasetTables) -> DataFrame:
     last = F.max_by(F.struct("min_isr", "unclean_election"), "from_seq")
     of_partition = partition_intervals(source).groupBy(SESSION, "tp").agg(last.alias("last"))
     version = source.sessions.select(SESSION, "version", _generation().alias("release_generation"))
-    named = version.join(_without_zookeeper(source), SESSION, "left")
-    return of_partition.join(named, SESSION).select(
+    with_mode = version.join(_without_zookeeper(source), SESSION, "left")
+    return of_partition.join(with_mode, SESSION).select(
         SESSION,
         "tp",
         "version",

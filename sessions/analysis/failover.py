@@ -95,9 +95,9 @@ def _faults(source: DatasetTables) -> DataFrame:
     processes = source.table(FAULTS).where("kind = 'broker'")
     fenced = processes.where("state = 'fenced'").join(logged, SESSION, "left_anti")
     process = processes.where("state <> 'fenced'").unionByName(fenced)
-    both = process.select(SESSION, "broker", "kind", "state", "seq", "time_us")
-    for more in (_noticed(source.table(METADATA_RECORDS)), *_sessions(source)):
-        both = both.unionByName(more, allowMissingColumns=True)
+    faults = process.select(SESSION, "broker", "kind", "state", "seq", "time_us")
+    for changes in (_noticed(source.table(METADATA_RECORDS)), *_sessions(source)):
+        faults = faults.unionByName(changes, allowMissingColumns=True)
     before = earlier((SESSION, "broker"))
     after = later((SESSION, "broker"))
     at = F.struct("seq", "time_us", "kind")
@@ -108,7 +108,7 @@ def _faults(source: DatasetTables) -> DataFrame:
     died = F.when(of_process & F.col("state").isin(*GONE), F.col("seq"))
     registers = (F.col("kind") == "metadata") & F.col("state").isNull()
     registered = F.when(registers, F.col("seq"))
-    matched = both.select(
+    matched = faults.select(
         SESSION,
         "broker",
         "kind",
@@ -163,16 +163,16 @@ def _sessions(source: DatasetTables) -> tuple[DataFrame, DataFrame]:
     rows = source.table(EVENTS).where("type in ('SessionCreated', 'SessionEnded') and broker >= 0")
     ends = F.col("type") == "SessionEnded"
     at = F.struct("seq", "time_us", F.lit("session").alias("kind"))
-    known = rows.groupBy(SESSION, "broker", "zk_session").agg(
+    terms = rows.groupBy(SESSION, "broker", "zk_session").agg(
         F.min(F.when(~ends, F.col("seq"))).alias("opened_seq"),
         F.max(F.when(ends, at)).alias("end"),
         F.max(F.when(ends, F.col("reason"))).alias("state"),
     )
     kind = F.lit("session").alias("kind")
-    ended = known.where("end is not null").select(
+    ended = terms.where("end is not null").select(
         SESSION, "broker", kind, "state", "end.seq", "end.time_us", "opened_seq"
     )
-    opened = known.where("opened_seq is not null").select(
+    opened = terms.where("opened_seq is not null").select(
         SESSION, "broker", F.col("opened_seq").alias("seq"), F.struct("end").alias("own")
     )
     return ended, opened

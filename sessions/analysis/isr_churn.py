@@ -29,9 +29,9 @@ def isr_churn(source: DatasetTables) -> DataFrame:
     changes = _changes(states)
     lefts = changes.select(*PARTITION, F.explode("left_out").alias("replica"))
     by_replica = lefts.groupBy(*PARTITION, "replica").agg(F.count("*").alias("n"))
-    most = F.max(F.struct("n", (-F.col("replica")).alias("lowest")))
+    busiest = F.max(F.struct("n", (-F.col("replica")).alias("lowest")))
     restless = by_replica.groupBy(*PARTITION).agg(
-        (-most["lowest"]).alias("restless"), most["n"].alias("restless_shrinks")
+        (-busiest["lowest"]).alias("restless"), busiest["n"].alias("restless_shrinks")
     )
     whole = states.select(*PARTITION).distinct()
     for part in (_counts(changes), _sizes(states, source.ends), restless, _requested(source)):

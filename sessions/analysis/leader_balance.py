@@ -47,10 +47,10 @@ def _over_time(brokers: DataFrame, turns: DataFrame, source: DatasetTables) -> D
         F.coalesce("first_us", F.lit(0)).alias("us"),
         F.lit(0).alias("change"),
     )
-    both = turns.drop("tp").unionByName(start).join(source.ends, SESSION)
+    changes = turns.drop("tp").unionByName(start).join(source.ends, SESSION)
     line = Window.partitionBy(*KEYS).orderBy("seq")
     so_far = line.rangeBetween(Window.unboundedPreceding, Window.currentRow)
-    levels = both.select(
+    levels = changes.select(
         *KEYS,
         "seq",
         "end_us",

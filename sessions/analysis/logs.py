@@ -45,8 +45,8 @@ def _runs(source: DatasetTables) -> DataFrame:
         (F.col("base_offset") + F.col("count")).alias("end"),
         F.col("first_record").alias("first"),
     )
-    both = appended.join(touched, list(REPLICA), "left_semi").unionByName(cuts, True)
-    return whole.where("base < end").unionByName(_cut(both))
+    changes = appended.join(touched, list(REPLICA), "left_semi").unionByName(cuts, True)
+    return whole.where("base < end").unionByName(_cut(changes))
 
 
 def _cut(changes: DataFrame) -> DataFrame:
@@ -77,8 +77,8 @@ def assigned(source: DatasetTables) -> DataFrame:
     changes = facts(source, "LogCreated", "LogLoaded", "LogDeleted")
     last = changes.groupBy(*REPLICA).agg(F.max_by("type", "seq").alias("last"))
     there = placed.join(last.where("last <> 'LogDeleted'"), list(REPLICA), "left_semi")
-    known = there.join(final_leaders(source), list(PARTITION), "left").select(*REPLICA, leads)
-    return known.fillna(False, ["leads"])
+    with_leader = there.join(final_leaders(source), list(PARTITION), "left").select(*REPLICA, leads)
+    return with_leader.fillna(False, ["leads"])
 
 
 def records_of(runs: DataFrame) -> DataFrame:

@@ -22,8 +22,8 @@ ELIGIBLE: Final = ("eligible_leader_replicas", "last_known_elr")
 def releases(source: DatasetTables) -> DataFrame:
     """Return each session's ``version`` (empty: none) and ``mode``, ``zk`` or ``kraft``."""
     kraft = source.table(METADATA_RECORDS).select(SESSION).distinct()
-    named = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
-    return named.join(kraft.withColumn("mode", F.lit(KRAFT)), SESSION, "left").fillna(
+    versions = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
+    return versions.join(kraft.withColumn("mode", F.lit(KRAFT)), SESSION, "left").fillna(
         ZOOKEEPER, ["mode"]
     )
 
@@ -66,15 +66,15 @@ def _histories(source: DatasetTables) -> DataFrame:
     of_topics = records.where("type in ('Partition', 'PartitionChange')").join(
         topics, [SESSION, "id"]
     )
-    named = of_topics.withColumn("tp", F.concat_ws("-", "topic", "partition"))
-    partitions = named.select(*PARTITION, "topic").distinct()
+    with_tp = of_topics.withColumn("tp", F.concat_ws("-", "topic", "partition"))
+    partitions = with_tp.select(*PARTITION, "topic").distinct()
     nobody = {name: F.array().cast("array<int>") for name in ELIGIBLE}
     clears = records.where("type = 'ClearElr'").select(
         SESSION, "seq", "type", "epoch", F.col("name").alias("cleared")
     )
     of_all = partitions.join(clears, SESSION).where("cleared = '' or cleared = topic")
     own = ("seq", "type", "epoch", "leader", "isr", "leader_epoch", "partition_epoch", *ELIGIBLE)
-    return named.select(*PARTITION, *own).unionByName(
+    return with_tp.select(*PARTITION, *own).unionByName(
         of_all.withColumns(nobody).select(*PARTITION, "seq", "type", "epoch", *ELIGIBLE),
         allowMissingColumns=True,
     )

@@ -86,12 +86,12 @@ def _removed(source: DatasetTables) -> DataFrame:
     return runs.groupBy(*PARTITION).agg(F.max(below).alias("removed"))
 
 
-def _of_this_topic(source: DatasetTables, known: DataFrame) -> DataFrame:
+def _of_this_topic(source: DatasetTables, reported: DataFrame) -> DataFrame:
     """Leave out what clients were told of topics that have been deleted since."""
     deleted = (
         facts(source, "TopicDeleted").groupBy(SESSION, "topic").agg(F.max("seq").alias("gone"))
     )
-    since = known.join(deleted, [SESSION, "topic"], "left").where("gone is null or gone < seq")
+    since = reported.join(deleted, [SESSION, "topic"], "left").where("gone is null or gone < seq")
     return since.drop("topic", "seq", "gone")
 
 

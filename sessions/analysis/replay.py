@@ -86,8 +86,8 @@ def _different(
         for name in fields
     ]
     exploded = joined.select(*keys, "seq", F.explode(F.array(*values)).alias("value"))
-    named = exploded.select(F.lit(object_kind).alias("what"), *keys, "seq", "value.*")
-    differ = named.where(~F.col("rebuilt").eqNullSafe(F.col("recorded")))
+    differences = exploded.select(F.lit(object_kind).alias("what"), *keys, "seq", "value.*")
+    differ = differences.where(~F.col("rebuilt").eqNullSafe(F.col("recorded")))
     absent = {"tp": "string", "broker": "int"}
     places = [
         F.lit(None).cast(type_).alias(name) for name, type_ in absent.items() if name not in keys

@@ -93,12 +93,12 @@ class AnalysisReport(Struct, frozen=True):
             return ""
         *others, last = self.observed[:NAMED_MAX]
         count = len(self.observed)
-        named = f"{', '.join(others)} and {last}" if others else last
+        names = f"{', '.join(others)} and {last}" if others else last
         if count > NAMED_MAX:
-            named = f"{count:,} sessions ({', '.join(self.observed[:NAMED_MAX])}, ..)"
+            names = f"{count:,} sessions ({', '.join(self.observed[:NAMED_MAX])}, ..)"
         verb = "is a session" if count == 1 else "are sessions"
         return (
-            f"{named} {verb} of a real cluster: what its clients did, ends of logs and high "
+            f"{names} {verb} of a real cluster: what its clients did, ends of logs and high "
             "watermarks are not in it, so that latency, durability, anomalies and when a leader "
             "served are left out"
         )
@@ -312,8 +312,8 @@ class _Work:
         added = None if only is None else len(only.sessions)
         unlike = _unlike(Results(self._results))
         where = self._dataset.location
-        named = zip(sessions[SESSION].to_pylist(), sessions["seed"].to_pylist(), strict=True)
-        observed = tuple(sorted(name for name, seed in named if seed == NO_SEED))
+        seeds = zip(sessions[SESSION].to_pylist(), sessions["seed"].to_pylist(), strict=True)
+        observed = tuple(sorted(name for name, seed in seeds if seed == NO_SEED))
         return AnalysisReport(
             where, self._out, len(sessions), events, tables, unlike, added, observed
         )
@@ -337,22 +337,22 @@ class _Work:
         across = SESSION not in result.table.names
         rows = result.run(source.everything if across else source)
         rows.write.mode("append").parquet((self._results / name).for_spark)
-        written = Results(self._results)
+        stored = Results(self._results)
         order = (
             *((column, DOWN) for column in result.worst),
             *((column, UP) for column in result.ties),
         )
-        shown = [name for column in result.shown for name in column.columns]
-        worst = written.top(result.table, order, SHOWN_MAX) if result.shown else []
+        column_names = [name for column in result.shown for name in column.columns]
+        worst = stored.top(result.table, order, SHOWN_MAX) if result.shown else []
         return ReportTable(
             job=job.name,
             name=name,
             title=result.title,
             headers=tuple(column.header for column in result.shown),
             rows=tuple(tuple(column.of(row) for column in result.shown) for row in worst),
-            rows_in_all=written.count(result.table),
+            rows_in_all=stored.count(result.table),
             path=self._out / name,
-            happened=tuple(event_of(result.table, shown, row) for row in worst),
+            happened=tuple(event_of(result.table, column_names, row) for row in worst),
         )
 
 

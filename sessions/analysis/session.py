@@ -312,11 +312,11 @@ def _interrupted_later() -> Iterator[None]:
 def _reason(error: Exception, log: Path) -> str:
     """Return the most useful line: the Java exception's first, or the first one from the JVM."""
     lines = str(getattr(error, "java_exception", "")).splitlines()
-    written = log.read_text(errors="replace").strip() if log.exists() else ""
-    if not lines and (match := THROWN.search(written)):
+    text = log.read_text(errors="replace").strip() if log.exists() else ""
+    if not lines and (match := THROWN.search(text)):
         lines = [match[1]]
     if not lines:
-        lines = written.splitlines()[-1:]
+        lines = text.splitlines()[-1:]
     return lines[0] if lines else str(error).splitlines()[0]
 
 

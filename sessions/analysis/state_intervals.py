@@ -68,10 +68,10 @@ def _serving(source: DatasetTables) -> DataFrame:
     frozen = frozen_intervals(source)
     of_frozen = leader_intervals(source).select(*PARTITION, "broker").distinct()
     stops = of_frozen.join(edges(frozen, (SESSION, "broker")), [SESSION, "broker"])
-    both = leads.unionByName(stops.withColumnRenamed("change", "frozen"), True)
+    changes = leads.unionByName(stops.withColumnRenamed("change", "frozen"), True)
     keys = (*PARTITION, "broker")
     summed = (
-        both.fillna(0, ["leads", "frozen"])
+        changes.fillna(0, ["leads", "frozen"])
         .groupBy(*keys, "seq")
         .agg(
             F.max("us").alias("us"), F.sum("leads").alias("leads"), F.sum("frozen").alias("frozen")

@@ -90,12 +90,17 @@ class Changes:
 
     def _controllers(self, before: ClusterImage, now: ClusterImage) -> None:
         if now.quorum is not None and now.quorum != before.quorum:
-            known = before.quorum
+            earlier = before.quorum
             states = (
-                {controller.id: controller.up for controller in known.controllers} if known else {}
+                {controller.id: controller.up for controller in earlier.controllers}
+                if earlier
+                else {}
             )
             leader, epoch = now.quorum.leader, now.quorum.epoch or 0
-            is_other = known is None or (known.leader, known.epoch) != (leader, now.quorum.epoch)
+            is_other = earlier is None or (earlier.leader, earlier.epoch) != (
+                leader,
+                now.quorum.epoch,
+            )
             for controller in now.quorum.controllers:
                 if controller.up is not None and controller.up is not states.get(controller.id):
                     word = "running" if controller.up else "stopped"
@@ -122,10 +127,10 @@ class Changes:
                 self._emit(events.QuorumProgressChanged, image.quorum.leader, node, end)
 
     def _brokers(self, before: ClusterImage, now: ClusterImage) -> None:
-        known = {broker.id: _state(broker) for broker in before.brokers}
+        states = {broker.id: _state(broker) for broker in before.brokers}
         for broker in now.brokers:
             state = _state(broker)
-            if known.get(broker.id) != state:
+            if states.get(broker.id) != state:
                 seq = self._emit(events.BrokerStateChanged, broker.id, state)
                 if state != "running":
                     self._down[broker.id] = seq
@@ -136,9 +141,9 @@ class Changes:
         if before is not NO_IMAGE:
             old, new = self._common(before), self._common(now)
             self._config_changes("broker", DEFAULT, old, new)
-        known = {broker.id: broker for broker in before.brokers}
+        brokers = {broker.id: broker for broker in before.brokers}
         for broker in now.brokers:
-            earlier = known.get(broker.id)
+            earlier = brokers.get(broker.id)
             if earlier is not None and (earlier.configs, earlier.static_configs) == (
                 broker.configs,
                 broker.static_configs,
@@ -295,10 +300,10 @@ class Changes:
 
     def _reaches(self, tp: str, broker: int, end: int, epoch: int) -> None:
         """A replica has the log up to ``end``; what it had beyond is told by nobody."""
-        known = self._ends.get((tp, broker), 0)
-        if end > known or (tp, broker) not in self._ends:
-            count = end - known
-            self._emit(events.RecordsAppended, tp, broker, known, count, epoch, NO_RECORDS)
+        previous_end = self._ends.get((tp, broker), 0)
+        if end > previous_end or (tp, broker) not in self._ends:
+            count = end - previous_end
+            self._emit(events.RecordsAppended, tp, broker, previous_end, count, epoch, NO_RECORDS)
             self._ends[tp, broker] = end
 
     # ---- groups

@@ -243,8 +243,8 @@ class Observer:
         first = self._node
         if first is not None and first in self._alive:
             yield first
-        known = self._alive or self.client.brokers()
-        yield from (node for node in known if node != first)
+        brokers = self._alive or self.client.brokers()
+        yield from (node for node in brokers if node != first)
 
     def _take_metadata(self, metadata: Any) -> None:  # noqa: ANN401 - a MetadataResponse
         self._changed = True
@@ -384,11 +384,13 @@ class Observer:
                         )
             for broker, topics in led.items():
                 for kind in (LATEST, EARLIEST):
-                    asked = [
+                    asked_topics = [
                         ListOffsetsTopic(name, [ListOffsetsPartition(n, -1, kind) for n in numbers])
                         for name, numbers in topics.items()
                     ]
-                    self._offset_requests[broker, kind] = ListOffsetsRequest(-1, 0, asked, 30_000)
+                    self._offset_requests[broker, kind] = ListOffsetsRequest(
+                        -1, 0, asked_topics, 30_000
+                    )
         return {
             broker: request
             for (broker, kind), request in self._offset_requests.items()

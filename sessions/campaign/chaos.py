@@ -54,7 +54,7 @@ def chaos_kinds(words: str) -> Chaos:
     budgets: dict[Kind, int] = {}
     for part in words.split(","):
         word, separator, number = part.partition(":")
-        kind = next((known for known in KINDS if known == word), None)
+        kind = next((fault for fault in KINDS if fault == word), None)
         if kind is None:
             raise BadWord(
                 f"'{word}' is not a kind of fault: {', '.join(KINDS)}{nearest(word, KINDS)}"

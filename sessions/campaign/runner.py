@@ -155,12 +155,14 @@ def _missing(spark: SparkSession, task: Task, dataset: Dataset) -> DataFrame:
     """Return number and session of runs that have not ended, or that hung under a shorter limit."""
     runs = task.plan.runs
     numbers = spark.range(0, runs, 1, -(-runs // NAMED_A_TASK))
-    named = numbers.mapInArrow(partial(named_runs, encoded(task)), f"run BIGINT, {SESSION} STRING")
+    with_ids = numbers.mapInArrow(
+        partial(named_runs, encoded(task)), f"run BIGINT, {SESSION} STRING"
+    )
     if not dataset.has(RUNS):
-        return named
+        return with_ids
     again = f"outcome = 'hung' and limit_s < {task.limit_s!r}"
     ended = all_runs(spark, dataset).where(f"not ({again})").select(SESSION)
-    return named.join(ended, SESSION, "left_anti").select("run", SESSION)
+    return with_ids.join(ended, SESSION, "left_anti").select("run", SESSION)
 
 
 def _tasks(spark: SparkSession, runs: int) -> int:

@@ -273,8 +273,8 @@ class Dataset:
         for table in {name: None for commit in commits for name in commit.files}:
             with self._reading():
                 there = set((self.location / table).listed())
-            named = {file.name for commit in commits for file in commit.files.get(table, ())}
-            if missing := sorted(named - there):
+            listed = {file.name for commit in commits for file in commit.files.get(table, ())}
+            if missing := sorted(listed - there):
                 more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
                 path = self.location / table / missing[0]
                 raise DatasetUnreadable(f"{path}{more} is missing; {self} is damaged")

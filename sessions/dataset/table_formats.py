@@ -79,18 +79,18 @@ def export_tables(
         _clear(out, replace=replace)
         out.mkdir(parents=True, exist_ok=True)
         write_file(out / MARKER, msgspec.json.encode({"format": format_}) + b"\n", out)
-    written = 0
+    row_count = 0
     write = _delta_table if format_ == "delta" else _iceberg_table
     for table in (*TABLES, RUNS):
         schema = arrow_schema(table, COMMENTS[format_])
-        rows = _Rows(dataset, table, commits, schema, partial(_told, progress, written))
+        rows = _Rows(dataset, table, commits, schema, partial(_note_rows, progress, row_count))
         with _writing(out, rows):
             write((out / table.name).absolute(), schema, rows)
-        written += rows.count
-    return TableExport(len(TABLES) + 1, written)
+        row_count += rows.count
+    return TableExport(len(TABLES) + 1, row_count)
 
 
-def _told(progress: Progress, before: int, rows: int) -> None:
+def _note_rows(progress: Progress, before: int, rows: int) -> None:
     progress(before + rows)
 
 

@@ -88,10 +88,10 @@ def verify(dataset: Dataset, progress: Progress = lambda _: None) -> Verificatio
         if (listed_count := sum(commit.sessions for commit in commits)) != ids.total():
             fault = f"the manifest has {listed_count:,} sessions, the table {ids.total():,}"
             problems.append(Problem("damaged", str(dataset), fault))
-        named = {name for commit in commits for name in commit.ids or ()}
+        commit_names = {name for commit in commits for name in commit.ids or ()}
         problems += [
             Problem("damaged", str(dataset), f"session {name} is in the manifest only")
-            for name in sorted(named - ids.keys())
+            for name in sorted(commit_names - ids.keys())
         ]
     return Verification(
         dataset=str(dataset),
@@ -112,9 +112,9 @@ def _extra(dataset: Dataset, listed: list[tuple[Table, File]]) -> Iterator[Probl
         note = "this commit is in progress or half moved; the next writer completes or removes it"
         yield Problem("untidy", f"{dataset}/_staging/{name}", note)
     for table in (*TABLES, RUNS):
-        named = {file.name for file_table, file in listed if file_table is table}
+        listed_names = {file.name for file_table, file in listed if file_table is table}
         for name in (dataset.location / table.name).listed():
-            if name not in named and commit_of(name) not in unfinished:
+            if name not in listed_names and commit_of(name) not in unfinished:
                 path = str(dataset.location / table.name / name)
                 yield Problem("untidy", path, "this file is not in the manifest")
 

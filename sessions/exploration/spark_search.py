@@ -198,16 +198,16 @@ class SparkSearch:
         )
         earlier = [self._states(old) for old in self.so_far.levels if old.states > 0]
         if earlier:
-            seen = _read(spark, STATE, *earlier).select("fingerprint")
-            new = new.join(seen, "fingerprint", "left_anti")
+            visited = _read(spark, STATE, *earlier).select("fingerprint")
+            new = new.join(visited, "fingerprint", "left_anti")
         _write(new, self._states(level))
-        written = _read(spark, STATE, self._states(level))
+        states = _read(spark, STATE, self._states(level))
         unbroken = set(self.question.properties) - {broken.name for broken in self.so_far.broken}
         where = {
             name: F.min(F.when(F.array_contains("broken", name), F.col("fingerprint")))
             for name in sorted(unbroken)
         }
-        counts = written.agg(
+        counts = states.agg(
             F.count(F.lit(1)).alias("states"), *(least.alias(n) for n, least in where.items())
         ).collect()[0]
         level.states = counts["states"]

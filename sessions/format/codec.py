@@ -180,23 +180,23 @@ class Unpacked(NamedTuple):
         if count >= len(self.times):
             return self
         columns = []
-        for kind, places, causes, fields in self.columns:
-            end = bisect_left(places, count)
+        for kind, indexes, causes, fields in self.columns:
+            end = bisect_left(indexes, count)
             cut = [field[:end] for field in fields]
-            columns.append(Columns(kind, places[:end], causes[:end], cut))
+            columns.append(Columns(kind, indexes[:end], causes[:end], cut))
         return Unpacked(self.first_seq, self.times[:count], columns, self.memory)
 
     def events(self, kinds: Kinds = None) -> list[Event]:
         """Return the events of some types, or all, in order; types without columns are omitted."""
         placed: list[Any] = [None] * len(self.times)
         first, time_at, count = self.first_seq, self.times.__getitem__, 0
-        for kind, places, causes, fields in self.columns:
+        for kind, indexes, causes, fields in self.columns:
             if kinds is None or kind in kinds:
-                seqs = [index + first for index in places]
-                events = map(kind, seqs, map(time_at, places), causes, *fields)
-                for index, event in zip(places, events, strict=True):
+                seqs = [index + first for index in indexes]
+                events = map(kind, seqs, map(time_at, indexes), causes, *fields)
+                for index, event in zip(indexes, events, strict=True):
                     placed[index] = event
-                count += len(places)
+                count += len(indexes)
         return placed if count == len(placed) else [event for event in placed if event is not None]
 
 
@@ -253,8 +253,8 @@ def _unpacked(block: Block, kinds: Kinds) -> Unpacked:
         if kinds is not None and plan.kind not in kinds:
             continue
         backs = _INTS.decode(encoded[0])
-        named = _named(plan, layout, encoded[1:])
-        fields = [_field(plan, field, named, len(own_indexes), texts) for field in plan.decoders]
+        by_name = _columns_by_name(plan, layout, encoded[1:])
+        fields = [_field(plan, field, by_name, len(own_indexes), texts) for field in plan.decoders]
         if any(len(field) != len(own_indexes) for field in (backs, *fields)):
             raise BlockError(f"a column of {name} is too short or too long")
         causes = [index + first_seq - back for index, back in zip(own_indexes, backs, strict=True)]
@@ -264,7 +264,7 @@ def _unpacked(block: Block, kinds: Kinds) -> Unpacked:
     return Unpacked(first_seq, list(accumulate(block.times)), columns)
 
 
-def _named(plan: Plan, layout: str, columns: list[bytes]) -> dict[str, bytes]:
+def _columns_by_name(plan: Plan, layout: str, columns: list[bytes]) -> dict[str, bytes]:
     """Return the columns of a type by the names of their fields."""
     names = layout.split() if layout else list(plan.decoders)[: len(columns)]
     return dict(zip(names, columns, strict=True))

@@ -289,11 +289,11 @@ class SessionFile:
         """Add intact chunks from ``seq`` on that SQLite does not find."""
         seq = self._salvaged(chunks, seq)
         self._last = chunks[-1] if chunks else None
-        named = self._last_named()
-        if named is not None and 0 < named < seq:
+        last_named = self._last_named()
+        if last_named is not None and 0 < last_named < seq:
             self._damaged("not all of its events are where they should be, but they are there")
-        elif named is not None and seq < named:
-            self._end_before(seq, f"events {seq:,} to {named:,} are missing or damaged")
+        elif last_named is not None and seq < last_named:
+            self._end_before(seq, f"events {seq:,} to {last_named:,} are missing or damaged")
         else:
             self._end_before(seq)
 
@@ -311,9 +311,9 @@ class SessionFile:
     def _last_named(self) -> int | None:
         """Return the last event that other rows refer to; None if they cannot be read."""
         try:
-            (named,) = self._database.execute(_LAST_SEQ_NAMED).fetchone()
+            (last_named,) = self._database.execute(_LAST_SEQ_NAMED).fetchone()
             closed = self._meta("outcome", Outcome).events if self._has_meta("outcome") else 0
-            return max(closed, msgspec.convert(named or 0, int))
+            return max(closed, msgspec.convert(last_named or 0, int))
         except (*UNREADABLE, SessionDamagedError, msgspec.ValidationError):
             return None
 
@@ -348,10 +348,10 @@ class SessionFile:
         """Report missing last events as damage, from other rows that refer to them."""
         if self.damaged_at is not None:
             return
-        named, last, outcome = self._last_named(), self.last_seq, self.outcome
-        if named is None:
+        last_named, last, outcome = self._last_named(), self.last_seq, self.outcome
+        if last_named is None:
             self._damaged("its final state cannot be read")
-        elif named > last:
+        elif last_named > last:
             self._find_more(self.chunks, last + 1)
         elif outcome is not None and outcome.events < last:
             self._damaged(f"it says that it was closed after event {outcome.events:,}")
@@ -487,13 +487,13 @@ class SessionFile:
         damage, self.damage = self.damage, ""
         room, beyond = _TextRoom(), 0
         try:
-            for seq, time_us, steps, line, text, stored, known in rows:
+            for seq, time_us, steps, line, text, stored, stored_checksum in rows:
                 numbers = (seq, time_us, steps, line)
                 room.take(text, stored or "")
                 beyond += seq > self.last_seq
                 if len(inputs) >= limits.STATEMENTS_MAX or beyond > limits.BEYOND_MAX:
                     raise SessionDamagedError(f"it has more than {len(inputs):,} statements")
-                if self._has_checksums and input_checksum(numbers, text, stored) != known:
+                if self._has_checksums and input_checksum(numbers, text, stored) != stored_checksum:
                     raise SessionDamagedError("its checksum is another one")
                 statement = None
                 if stored is not None:
@@ -536,19 +536,19 @@ class SessionFile:
         checksum = "checksum" if self._has_checksums else "0"
         row = self._row(f"SELECT value, {checksum} FROM meta WHERE key = ?", (key,))
         try:
-            value, known = msgspec.convert(row, tuple[str, int])
+            value, stored_checksum = msgspec.convert(row, tuple[str, int])
         except msgspec.ValidationError as error:
             raise SessionDamagedError(damage_sentence(self.path, error)) from error
-        if self._has_checksums and meta_checksum(key, value) != known:
+        if self._has_checksums and meta_checksum(key, value) != stored_checksum:
             raise SessionDamagedError(f"{self.path} is damaged: its {key} has another checksum.")
         return _decoded(value, kind, self.path, limits.META_MEMORY_MAX)
 
     def _is_whole(self, data: object, checksum: object, numbers: Sequence[Any]) -> bool:
         if not isinstance(data, bytes):
             return False
-        known = codec.checksum if self._has_checksums else codec.checksum_up_to_6
+        checksum_of = codec.checksum if self._has_checksums else codec.checksum_up_to_6
         try:
-            return known(data, *numbers) == checksum
+            return checksum_of(data, *numbers) == checksum
         except struct.error:
             return False
 

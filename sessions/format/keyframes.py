@@ -120,7 +120,7 @@ def _differences(
 
 
 def _short(
-    partition: PartitionState, base: PartitionState | None, kept: list[tuple[str, int, int]]
+    partition: PartitionState, base: PartitionState | None, shared_runs: list[tuple[str, int, int]]
 ) -> PartitionState:
     """Return the partition with only those runs of its logs that ``base`` does not have."""
     short = copy(partition)
@@ -133,7 +133,7 @@ def _short(
         if shared:
             rest = replicas[broker] = copy(replica)
             rest.log = replica.log[shared:]
-            kept.append((partition.name, broker, shared))
+            shared_runs.append((partition.name, broker, shared))
     return short
 
 
@@ -189,7 +189,7 @@ def _join_logs(view: ClusterView, frame: Keyframe) -> None:
 
 def _join_metadata_logs(old: QuorumState | None, frame: Keyframe) -> None:
     """Append the frame's records to the kept ones, which a snapshot may share."""
-    new, kept = frame.state.quorum, frame.kept_records
+    new, kept_records = frame.state.quorum, frame.kept_records
     if new is None:
         return
     if frame.pieces:
@@ -199,9 +199,9 @@ def _join_metadata_logs(old: QuorumState | None, frame: Keyframe) -> None:
     if not new.led:  # older programs did not note who led
         led = {elected(record.data): record.epoch for record in new.log if record.kind == ELECTION}
         new.led = led if old is None else old.led | led
-    if old is None or not kept:
+    if old is None or not kept_records:
         return
-    log = old.log.copy() if isinstance(old.log, LongMetadataLog) else old.log[:kept]
+    log = old.log.copy() if isinstance(old.log, LongMetadataLog) else old.log[:kept_records]
     log.extend(new.log)
     new.log = log
 

@@ -92,12 +92,12 @@ def authority(state: ViewState) -> Authority:
 
 
 def _controller_trouble(state: ViewState, controller: int) -> str:
-    known = state.brokers.get(controller)
-    if known is None:
+    broker = state.brokers.get(controller)
+    if broker is None:
         return "dead"
-    if known.state == "starting" and known.zk_connection == "disconnected":
+    if broker.state == "starting" and broker.zk_connection == "disconnected":
         return "starting"  # what it was before still holds /controller, until that session ends
-    return process_trouble(known.state)
+    return process_trouble(broker.state)
 
 
 def process_trouble(state: str) -> str:

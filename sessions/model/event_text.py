@@ -334,8 +334,8 @@ def _(event: events.RecordsAppended) -> str:
 
 @sentence
 def _(event: events.RemoteLogEndOffsetChanged) -> str:
-    known = "unknown" if event.log_end_offset < 0 else number(event.log_end_offset)
-    return f"{replica(event.tp, event.broker)} remembers {event.follower} at LEO {known}"
+    end = "unknown" if event.log_end_offset < 0 else number(event.log_end_offset)
+    return f"{replica(event.tp, event.broker)} remembers {event.follower} at LEO {end}"
 
 
 @sentence
@@ -518,8 +518,8 @@ def _(event: events.AuditChanged) -> str:
 
 @sentence
 def _(event: events.InvariantViolated) -> str:
-    known = " (known to happen in this release)" if event.known else ""
-    return f"{event.name} {event.tp}: {event.detail}{known}"
+    note = " (known to happen in this release)" if event.known else ""
+    return f"{event.name} {event.tp}: {event.detail}{note}"
 
 
 # ---- transactions

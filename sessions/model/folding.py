@@ -202,8 +202,8 @@ class Model:
         partitions = self._naming[broker] = {
             tp: None
             for tp in self._naming.get(broker, ())
-            if (known := self.partitions.get(tp)) is not None
-            and (broker in known.isr or broker == known.leader or broker in known.replica_states)
+            if (state := self.partitions.get(tp)) is not None
+            and (broker in state.isr or broker == state.leader or broker in state.replica_states)
         }
         return list(partitions)
 

@@ -262,8 +262,12 @@ def has_acting_leader(partition: PartitionState, serving: Set[int]) -> bool:
     if not states:
         return False
     leader = -1 if partition.leader is None else partition.leader
-    named = states.get(leader)
-    if named is not None and named.role == "leader" and named.broker in serving:
+    leader_state = states.get(leader)
+    if (
+        leader_state is not None
+        and leader_state.role == "leader"
+        and leader_state.broker in serving
+    ):
         return True
     if leader >= 0 and leader not in serving:
         return False

@@ -111,7 +111,7 @@ def _partitions(
     described = {(row["topic"], row["partition"]): row for row in common}
     rows = []
     for topic, number, partition in image.partitions():
-        known = described[topic.name, number]
+        described_partition = described[topic.name, number]
         leader = view.state.brokers.get(partition.leader)
         state_word = "stopped" if leader is None else leader.state
         offsets: Plain = {"hw": None, "leo": None}
@@ -123,7 +123,7 @@ def _partitions(
         # Recordings of real clusters count a partition's own records.
         epoch = partition.partition_epoch - cleared.get(TopicIdPartition(topic.id, number), 0)
         own = {**partition_fields(partition), "partition_epoch": epoch}
-        rows.append({**known, **own, "state": state, **offsets})
+        rows.append({**described_partition, **own, "state": state, **offsets})
     return sorted(rows, key=lambda row: (row["topic"], row["partition"]))
 
 
@@ -171,10 +171,10 @@ def _metadata(image: MetadataImage, partition: PartitionRegistration) -> Plain:
 
 def _folders(view: ClusterView, state: QuorumState, image: MetadataImage) -> dict[str, list[str]]:
     """Folders that belong to no partition, or are renamed."""
-    known = {f"{topic.name}-{number}" for topic, number, _ in image.partitions()}
+    partitions = {f"{topic.name}-{number}" for topic, number, _ in image.partitions()}
     folders = {broker: list(names) for broker, names in state.folders.items() if names}
     for tp, partition in view.state.partitions.items():
-        if tp not in known:
+        if tp not in partitions:
             for broker in partition.replica_states:
                 folders.setdefault(broker, []).append(tp)
     return {str(broker): sorted(names) for broker, names in sorted(folders.items())}

@@ -238,16 +238,16 @@ class Metadata:
 
         Most partitions never had any, so their records are not decoded.
         """
-        known = self.log.topics.get(self.image.topic_ids.get(partition.topic, ""))
-        if known is None or partition.partition not in known.eligible:
+        topic = self.log.topics.get(self.image.topic_ids.get(partition.topic, ""))
+        if topic is None or partition.partition not in topic.eligible:
             return []
         elr: list[int] = self.partition(partition).get("elr", [])
         return elr
 
     def is_fenced(self, broker: int) -> bool | None:
         """Whether a broker is fenced; None if it is not registered."""
-        known = self.image.brokers.get(broker)
-        return None if known is None else known.fenced
+        registration = self.image.brokers.get(broker)
+        return None if registration is None else registration.fenced
 
     # ---- what is not about a partition
 
@@ -356,8 +356,8 @@ class Metadata:
 
     def children(self, topic: str) -> dict[str, None]:
         """Return the numbers of a topic's partitions; do not modify."""
-        known = self.log.topics.get(self.image.topic_ids.get(topic, ""))
-        return {} if known is None else known.names(self.taken)
+        logged_topic = self.log.topics.get(self.image.topic_ids.get(topic, ""))
+        return {} if logged_topic is None else logged_topic.names(self.taken)
 
     # ---- the tree
 

@@ -75,12 +75,12 @@ def controller_role(quorum: QuorumState, controller: int) -> str:
 
 def broker_role(metadata: Metadata, broker: int) -> str:
     """Return a broker's fields in the metadata."""
-    known = metadata.image.brokers.get(broker)
-    if known is None:
+    registration = metadata.image.brokers.get(broker)
+    if registration is None:
         return "unregistered"
-    if known.fenced:
+    if registration.fenced:
         return "fenced"
-    return "active" if known.is_active else "shutting down"
+    return "active" if registration.is_active else "shutting down"
 
 
 def leader_end(quorum: QuorumState) -> int:
@@ -94,10 +94,10 @@ def controller_end(quorum: QuorumState, member: int) -> int:
     The leader knows it from fetches, and the controller itself from what it has applied. One that
     led has all records of its epochs, since only a leader appends records.
     """
-    known = max(quorum.fetched.get(member, -1), quorum.applied.get(member, -1))
-    if known >= 0 and quorum.roles.get(member) == "follower":
-        return known
-    return max(known, _end_as_leader(quorum, member))
+    end = max(quorum.fetched.get(member, -1), quorum.applied.get(member, -1))
+    if end >= 0 and quorum.roles.get(member) == "follower":
+        return end
+    return max(end, _end_as_leader(quorum, member))
 
 
 def _end_as_leader(quorum: QuorumState, member: int) -> int:

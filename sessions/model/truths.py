@@ -135,7 +135,7 @@ def _about(
 
     Most records are about others, so they are not all decoded.
     """
-    shown = re.compile(rf'"topicId":"{re.escape(partition.topic)}(#\d+)?"')
+    id_in_json = re.compile(rf'"topicId":"{re.escape(partition.topic)}(#\d+)?"')
     own = re.compile(rf'"partitionId":{partition.partition}[,}}]')
     for record in log:
         if record.offset >= end:
@@ -143,7 +143,7 @@ def _about(
         if record.kind == "ClearElr":
             if f'"topicName":"{partition.topic}"' in record.data or '"topicName":""' in record.data:
                 yield record
-        elif not shown.search(record.data):
+        elif not id_in_json.search(record.data):
             continue
         elif record.kind in TOPIC_RECORDS or own.search(record.data):
             yield record

@@ -194,14 +194,14 @@ def _lost_uncleanly(view: ClusterView) -> str:
     """How many acknowledged records partitions with an unclean leader have lost, and which."""
     if view.state.is_observed:
         return "what it lost is not known"
-    lost = {
+    counts = {
         tp: partition.lost_count
         for tp, partition in view.partitions.items()
         if partition.unclean and partition.lost_count
     }
-    if not lost:
+    if not counts:
         return "no acknowledged record lost"
-    return f"{plural(sum(lost.values()), 'record')} lost of {names_in_words(sorted(lost))}"
+    return f"{plural(sum(counts.values()), 'record')} lost of {names_in_words(sorted(counts))}"
 
 
 def _running(state: ViewState) -> str:
@@ -223,8 +223,8 @@ def names_in_words(names: list[str]) -> str:
     """``orders-0``, ``orders-0, orders-1 and 7 more``."""
     if len(names) <= BROKERS_NAMED_MAX:
         return ", ".join(names)
-    shown = names[: BROKERS_NAMED_MAX - 1]
-    return f"{', '.join(shown)} and {number(len(names) - len(shown))} more"
+    first_names = names[: BROKERS_NAMED_MAX - 1]
+    return f"{', '.join(first_names)} and {number(len(names) - len(first_names))} more"
 
 
 DETAILS: Final[dict[str, Callable[[ClusterView, Verdict], str]]] = {

@@ -117,9 +117,9 @@ def _store(properties: dict[str, str], name: str) -> str | None:
     )
 
 
-def _require(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise SourceError(f"{name} is {clean(value)!r}, and may be {', '.join(known)}")
+def _require(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise SourceError(f"{name} is {clean(value)!r}, and may be {', '.join(allowed)}")
 
 
 def _unescaped(text: str) -> str:

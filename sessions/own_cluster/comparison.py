@@ -36,7 +36,7 @@ def _structs(before: Struct, after: Struct, path: Path) -> Iterator[str]:
         elif isinstance(old, Struct) or isinstance(new, Struct):
             yield f"{subject(here)}: {_presence(new is not None)}"
         else:
-            yield f"{subject(here)}: {_known(old)} -> {_known(new)}"
+            yield f"{subject(here)}: {_text(old)} -> {_text(new)}"
 
 
 def _items(name: str, before: Any, after: Any, path: Path) -> Iterator[str]:  # noqa: ANN401
@@ -68,7 +68,7 @@ def _size(item: Struct) -> str:
 def _values(before: Any, after: Any, path: Path) -> Iterator[str]:  # noqa: ANN401
     old, new = before or {}, after or {}
     if (before is None or after is None) and not old and not new:
-        yield f"{subject(path)}: {_known_dict(before)} -> {_known_dict(after)}"
+        yield f"{subject(path)}: {_dict_text(before)} -> {_dict_text(after)}"
     for key in sorted({**old, **new}):
         if old.get(key) != new.get(key):
             old_text = value_text(old[key]) if key in old else "not set"
@@ -76,11 +76,11 @@ def _values(before: Any, after: Any, path: Path) -> Iterator[str]:  # noqa: ANN4
             yield f"{subject((*path, key))}: {old_text} -> {new_text}"
 
 
-def _known(value: object) -> str:
+def _text(value: object) -> str:
     return "unknown" if value is None else value_text(value)
 
 
-def _known_dict(value: object) -> str:
+def _dict_text(value: object) -> str:
     return "unknown" if value is None else "none"
 
 

@@ -60,11 +60,11 @@ def import_sources(
         tell(f"reading {source} ..")
         readings.append(read_source(source, properties, until))
     if all(reading.format == EMPTY for reading in readings):
-        named = " and ".join(clean(reading.source) for reading in readings)
-        raise SourceError(f"{named}: empty; wanted is {ANYTHING}")
+        names = " and ".join(clean(reading.source) for reading in readings)
+        raise SourceError(f"{names}: empty; wanted is {ANYTHING}")
     if until != END and not any(reading.format in HISTORIES for reading in readings):
-        named = " and ".join(clean(reading.source) for reading in readings)
-        raise SourceError(f"{named}: no history, so it is of one moment; {WANTED}")
+        names = " and ".join(clean(reading.source) for reading in readings)
+        raise SourceError(f"{names}: no history, so it is of one moment; {WANTED}")
     if by_hand is not None and by_hand != ClusterImage():
         _require_topics(by_hand, readings)
         readings.append(Reading("the command line", "options", Authority.HAND, by_hand))
@@ -79,10 +79,10 @@ def import_sources(
 
 def _require_topics(by_hand: ClusterImage, readings: Sequence[Reading]) -> None:
     """Check that the topics that are configured by hand exist."""
-    known = {topic.name: None for reading in readings for topic in reading.image.topics}
+    topics = {topic.name: None for reading in readings for topic in reading.image.topics}
     for topic in by_hand.topics:
-        if topic.name not in known:
-            hint = nearest_hint(topic.name, known)
+        if topic.name not in topics:
+            hint = nearest_hint(topic.name, topics)
             raise SourceError(f"no source has a topic {clean(topic.name)!r}{hint}")
 
 

@@ -186,10 +186,10 @@ class Reader:
             for topic in page["topics"]:
                 numbered = partitions.get(topic["name"], {})
                 for partition in topic["partitions"]:
-                    known = numbered.get(partition["partition_index"])
-                    if known is not None:
-                        numbered[known.partition] = replace(
-                            known,
+                    partition_before = numbered.get(partition["partition_index"])
+                    if partition_before is not None:
+                        numbered[partition_before.partition] = replace(
+                            partition_before,
                             elr=tuple(partition["eligible_leader_replicas"] or ()),
                             last_known_elr=tuple(partition["last_known_elr"] or ()),
                         )

@@ -51,14 +51,14 @@ def _wrong(partition: Partition) -> str:
     if len({*replicas}) < len(replicas):
         return "a replica twice"
     leader = partition.leader
-    named = [*replicas, *(partition.isr or ()), *(partition.elr or ())]
+    brokers = [*replicas, *(partition.isr or ()), *(partition.elr or ())]
     if leader is not None and leader != NO_LEADER:
-        named.append(leader)
-    if named and not 0 <= min(named) <= max(named) <= ID_MAX:
+        brokers.append(leader)
+    if brokers and not 0 <= min(brokers) <= max(brokers) <= ID_MAX:
         return "a broker whose id is out of range"
     offsets = (partition.log_start, partition.log_end, partition.high_watermark)
-    known = [offset for offset in offsets if offset is not None]
-    if known and not -1 <= min(known) <= max(known) <= OFFSET_MAX:
+    offsets_known = [offset for offset in offsets if offset is not None]
+    if offsets_known and not -1 <= min(offsets_known) <= max(offsets_known) <= OFFSET_MAX:
         return "an offset that is out of range"
     return ""
 

@@ -170,7 +170,7 @@ class Replay:
             self._restart(seq)
 
     def _nearest_snapshot(self, seq: int) -> Snapshot:
-        best = max((known for known in self._snapshots if known <= seq), default=0)
+        best = max((at for at in self._snapshots if at <= seq), default=0)
         if best <= self._start.seq:
             return self._start
         self._snapshots.move_to_end(best)

@@ -61,9 +61,9 @@ def worse(report: Report, before: Mapping[str, Mapping[str, list[str]]]) -> list
         cases.insert(0, (NOTHING_LOST, (), _without_loss(report)))
     differing = []
     for name, lose, risks in cases:
-        known = before.get(name, {})
+        earlier = before.get(name, {})
         more = {
-            kind: sorted(set(tps) - set(known.get(kind, ())))
+            kind: sorted(set(tps) - set(earlier.get(kind, ())))
             for kind, tps in (
                 ("rf1_offline", risks.rf1_offline),
                 ("unavailable", risks.unavailable),

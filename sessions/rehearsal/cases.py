@@ -76,10 +76,10 @@ def rack(image: ClusterImage, name: str) -> Case:
     """
     racks = {broker.rack for broker in image.brokers if broker.rack}
     if name not in racks:
-        known = f"the racks are {', '.join(sorted(racks))}" if racks else "no broker has a rack"
-        raise CaseError(f"There is no rack {name!r}: {known}.")
-    lost = tuple(broker.id for broker in image.brokers if broker.rack == name)
-    return _case(image, f"rack {name}", lost)
+        hint = f"the racks are {', '.join(sorted(racks))}" if racks else "no broker has a rack"
+        raise CaseError(f"There is no rack {name!r}: {hint}.")
+    brokers = tuple(broker.id for broker in image.brokers if broker.rack == name)
+    return _case(image, f"rack {name}", brokers)
 
 
 def each_pair(image: ClusterImage) -> Iterator[Case]:

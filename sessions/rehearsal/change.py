@@ -75,7 +75,7 @@ def with_broker(image: ClusterImage, broker: int, rack: str) -> ClusterImage:
     """
     if image.broker(broker) is not None:
         raise CaseError(f"There is a broker {broker} already.")
-    brokers = sorted((*image.brokers, Broker(broker, rack, up=True)), key=lambda known: known.id)
+    brokers = sorted((*image.brokers, Broker(broker, rack, up=True)), key=lambda member: member.id)
     return replace(image, brokers=tuple(brokers))
 
 
@@ -91,9 +91,9 @@ def with_settings(image: ClusterImage, settings: Iterable[tuple[str, str]]) -> C
         if topic.name not in topics:
             hint = nearest_hint(topic.name, topics)
             raise CaseError(f"There is no topic {topic.name!r}{hint}.")
-        known = topics[topic.name]
-        configs = {**(known.configs or {}), **(topic.configs or {})}
-        topics[topic.name] = replace(known, configs=configs)
+        topic_now = topics[topic.name]
+        configs = {**(topic_now.configs or {}), **(topic.configs or {})}
+        topics[topic.name] = replace(topic_now, configs=configs)
     brokers = {broker.id: broker for broker in image.brokers}
     for broker in changed.brokers:
         if broker.id not in brokers:
@@ -121,9 +121,9 @@ def generated_plan(image: ClusterImage, leaving: Sequence[int], seed: int) -> Pl
     """
     for broker in leaving:
         if image.broker(broker) is None:
-            ids = ", ".join(str(known.id) for known in image.brokers)
+            ids = ", ".join(str(member.id) for member in image.brokers)
             raise CaseError(f"There is no broker {broker}; the brokers are {ids}.")
-    stay = {known.id: known.rack for known in image.brokers if known.id not in leaving}
+    stay = {member.id: member.rack for member in image.brokers if member.id not in leaving}
     draw = Random(seed)
     plan: Plan = {}
     for topic in image.topics:
@@ -198,7 +198,7 @@ def _configured(runner: Runner, settings: Iterable[tuple[str, str]]) -> list[str
         CaseError: the cluster refuses one.
         ConfigError: there is no such configuration, or its value is invalid.
     """
-    static, known = [], runner.cluster.settings
+    static, of_cluster = [], runner.cluster.settings
     for key, value in settings:
         resource, _, rest = key.partition(":")
         owner, _, name = rest.partition(":")
@@ -208,9 +208,9 @@ def _configured(runner: Runner, settings: Iterable[tuple[str, str]]) -> list[str
         else:
             broker = int(owner) if resource == by_hand.BROKER else None
             configure = ConfigureBroker(broker=broker, config=config)
-            resolve(known.version, known.defaults | config)
+            resolve(of_cluster.version, of_cluster.defaults | config)
             works = broker is None or runner.cluster.host_works(broker)
-            if not works or not is_dynamic(name or key, known.version):
+            if not works or not is_dynamic(name or key, of_cluster.version):
                 static.append(key)
                 continue
         outcome = runner.execute(Statement(configure, "configure"))

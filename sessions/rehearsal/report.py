@@ -140,7 +140,7 @@ def _case(
         run.case,
         risks,
         outcome,
-        {tp: _seen(run, tp, settled) for tp in run.races},
+        {tp: _outcomes_of(run, tp, settled) for tp in run.races},
         dict(sorted(leaders.items())),
         dict(sorted(leading.items())) if sizes else {},
         max(order.seconds for order in run.orders),
@@ -148,13 +148,15 @@ def _case(
     )
 
 
-def _seen(run: CaseRun, tp: str, settled: Mapping[str, PartitionOutcome]) -> list[PartitionOutcome]:
-    seen: list[PartitionOutcome] = []
+def _outcomes_of(
+    run: CaseRun, tp: str, settled: Mapping[str, PartitionOutcome]
+) -> list[PartitionOutcome]:
+    outcomes: list[PartitionOutcome] = []
     for order in run.orders:
         partition = order.outcome.changed.get(tp) or settled[tp]
-        if partition not in seen:
-            seen.append(partition)
-    return seen
+        if partition not in outcomes:
+            outcomes.append(partition)
+    return outcomes
 
 
 def _sizes(image: ClusterImage) -> dict[str, int]:
@@ -162,17 +164,17 @@ def _sizes(image: ClusterImage) -> dict[str, int]:
     sizes = {}
     for topic in image.topics:
         for partition in topic.partitions:
-            known = [log.size for log in partition.logs if log.size is not None]
-            if known:
-                sizes[f"{topic.name}-{partition.partition}"] = max(known)
+            log_sizes = [log.size for log in partition.logs if log.size is not None]
+            if log_sizes:
+                sizes[f"{topic.name}-{partition.partition}"] = max(log_sizes)
     return sizes
 
 
 def script_of(case: Case, image_name: str) -> str:
     """Return the command that opens the console when the processes of a case have just died."""
-    lost = [f"controller crash {controller}" for controller in case.controllers]
-    lost += [f"broker crash {broker}" for broker in case.brokers]
-    return f"tidegauge console {image_name} --run '{'; '.join(lost)}'"
+    statements = [f"controller crash {controller}" for controller in case.controllers]
+    statements += [f"broker crash {broker}" for broker in case.brokers]
+    return f"tidegauge console {image_name} --run '{'; '.join(statements)}'"
 
 
 # ---- JSON
@@ -254,8 +256,8 @@ def _case_as_plain(
         "controller": report.outcome.controller,
         "leaders": {str(broker): count for broker, count in report.leaders.items()},
         "races": [
-            {**_named(tp), "outcomes": [_state(partition) for partition in seen]}
-            for tp, seen in report.races.items()
+            {**_named(tp), "outcomes": [_state(partition) for partition in outcomes]}
+            for tp, outcomes in report.races.items()
         ],
         "script": report.script,
     }

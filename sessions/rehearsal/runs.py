@@ -158,8 +158,8 @@ class Rehearsal:
         return min(self.apart_us, self.detected_us // (2 * len(brokers)))
 
 
-def _lose(runner: Runner, lost: AnyInput) -> None:
-    runner.execute(Statement(lost, "lose"))
+def _lose(runner: Runner, statement_input: AnyInput) -> None:
+    runner.execute(Statement(statement_input, "lose"))
 
 
 def _detected_us(config: BrokerConfig, *, in_kraft_mode: bool) -> int:

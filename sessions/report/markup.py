@@ -14,8 +14,8 @@ Attribute = str | float | None
 
 def element(tag: str, *content: Content, **attributes: Attribute) -> Element:
     """An element; ``class_`` is ``class``, and ``_`` in other names is ``-``."""
-    named = {_name(name): _text(value) for name, value in attributes.items() if value is not None}
-    created = Element(tag, named)
+    by_name = {_name(name): _text(value) for name, value in attributes.items() if value is not None}
+    created = Element(tag, by_name)
     extend(created, content)
     return created
 

@@ -57,8 +57,8 @@ class Origins:
         """
         if self._plan is None or not self._plan.path:
             return command
-        named = f"{CONSOLE} {shlex.quote(self._plan.script)} "
-        return command.replace(named, f"{CONSOLE} {shlex.quote(self._plan.path)} ", 1)
+        script_command = f"{CONSOLE} {shlex.quote(self._plan.script)} "
+        return command.replace(script_command, f"{CONSOLE} {shlex.quote(self._plan.path)} ", 1)
 
     def _runs(self, sessions: list[str]) -> dict[str, str]:
         """Of those that a campaign ran, the commands."""

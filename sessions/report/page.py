@@ -68,13 +68,13 @@ def report_page(results: "Location | Path", analysed: Analysed) -> str:
     """The report as HTML."""
     material = Material(Results(results), Origins(analysed.dataset))
     outcome = CampaignFolder(analysed.dataset).outcome()
-    shown = [] if outcome is None else [campaign(outcome, material.origins)]
-    shown += [
+    sections = [] if outcome is None else [campaign(outcome, material.origins)]
+    sections += [
         section.make(material)
         for section in SECTIONS
         if all(map(material.results.has, section.needs))
     ]
-    main = element("main", *shown, id="main", tabindex=-1)
+    main = element("main", *sections, id="main", tabindex=-1)
     commands = material.origins.openings(_sessions_of_events(main))
     return document(
         element(
@@ -84,7 +84,7 @@ def report_page(results: "Location | Path", analysed: Analysed) -> str:
                 "body",
                 element("a", "Skip to the content", href="#main", class_="skip"),
                 _header(analysed),
-                _navigation(shown),
+                _navigation(sections),
                 main,
                 element("script", json_text(commands), type="application/json", id="commands"),
                 *script_elements(SCRIPTS),

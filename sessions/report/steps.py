@@ -33,8 +33,8 @@ class Steps(Struct, frozen=True):
 
     def highest(self, name: str) -> Value:
         """The highest value of a series; None if it has none."""
-        known = [value for value in self.values[name] if value is not None]
-        return max(known, default=None)
+        values = [value for value in self.values[name] if value is not None]
+        return max(values, default=None)
 
     def first(self, name: str) -> int | None:
         """The first step with a value above 0; None if there is none."""
@@ -49,12 +49,12 @@ def steps(rows: Rows, count: int, names: Sequence[str], columns_max: int = COLUM
     column that has several.
     """
     if count <= columns_max:
-        return _each(sorted(rows()), names)
+        return _all_steps(sorted(rows()), names)
     end = max(row[1] for row in rows())
     return _merged(rows(), names, max(1, end), columns_max)
 
 
-def _each(rows: Sequence[tuple[int, ...]], names: Sequence[str]) -> Steps:
+def _all_steps(rows: Sequence[tuple[int, ...]], names: Sequence[str]) -> Steps:
     making = _Making(names)
     end = 0
     for begin, stop, event, *values in rows:

@@ -115,9 +115,9 @@ class GrowingSource(Source):
         if self._past is None:
             self._session.refresh()
             self._past = Cursor(self._chunks)
-            known = self.recorder.last_snapshot
-            if known is not EMPTY:
-                self._past.replay.start_from(known)
+            snapshot = self.recorder.last_snapshot
+            if snapshot is not EMPTY:
+                self._past.replay.start_from(snapshot)
         return self._past
 
     # ---- reading
@@ -147,8 +147,8 @@ class GrowingSource(Source):
         self.recorder.flush()
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
-        known = self._samples[-1][0] if self._samples else 0
-        self._samples += self._session.summary(known)
+        last_seq = self._samples[-1][0] if self._samples else 0
+        self._samples += self._session.summary(last_seq)
         return [*self._samples, *self.recorder.view.settle_history()]
 
     def close(self) -> None:

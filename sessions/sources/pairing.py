@@ -150,8 +150,8 @@ class Pairing:
 
     def reached(self, number: int) -> tuple[int, int]:
         """The events that the two runs have come to at a pair (0: none yet)."""
-        known = 0 <= number < len(self.pairs)
-        return (self._lefts[number], self._rights[number]) if known else (0, 0)
+        exists = 0 <= number < len(self.pairs)
+        return (self._lefts[number], self._rights[number]) if exists else (0, 0)
 
 
 def _part(parts: Sequence[list[Event]], number: int) -> list[Event]:
@@ -194,8 +194,8 @@ def _partners(left: Sequence[Event], right: Sequence[Event]) -> dict[int, tuple[
 def object_of(event: Event) -> object:
     """What a compared event is about."""
     kind = type(event)
-    named = OBJECTS.get(kind)
-    return kind if named is None else tuple(named(event))
+    object_fields = OBJECTS.get(kind)
+    return kind if object_fields is None else tuple(object_fields(event))
 
 
 def compared_fields(event: Event) -> tuple[object, ...]:

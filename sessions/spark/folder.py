@@ -28,10 +28,10 @@ def paths_of(options: Mapping[str, str]) -> list[Path]:
     Raises:
         SourceError: none is given.
     """
-    named = [options["path"]] if options.get("path") else json.loads(options.get("paths", "[]"))
-    if not named:
+    paths = [options["path"]] if options.get("path") else json.loads(options.get("paths", "[]"))
+    if not paths:
         raise SourceError("name the folder of the sessions: load('recordings/')")
-    return [Path(path.removeprefix("file://")).absolute() for path in named]
+    return [Path(path.removeprefix("file://")).absolute() for path in paths]
 
 
 def session_files(paths: Iterable[Path]) -> dict[str, Path]:

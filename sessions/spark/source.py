@@ -116,14 +116,14 @@ class SessionStreamReader(DataSourceStreamReader):
         limit: object = None,
     ) -> dict[str, int]:
         """Return the sessions that have been read, and those that can be; Spark 4.1 gives none."""
-        known = self._known | (start or {})
+        offsets = self._known | (start or {})
         files = session_files(self._paths).values()
         new = {
             str(path): path.stat().st_size
             for path in files
-            if str(path) not in known and _has_ended(path)
+            if str(path) not in offsets and _has_ended(path)
         }
-        self._known = dict(sorted((known | new).items()))
+        self._known = dict(sorted((offsets | new).items()))
         return self._known
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:

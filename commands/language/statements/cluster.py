@@ -45,8 +45,8 @@ def _of_image(spec: CreateCluster, image: ClusterImage) -> CreateCluster:
     statement says: so any script can be run on the cluster of an image.
     """
     plain = CreateCluster()
-    named = spec.version if spec.version != plain.version else image.release
-    described = replace(image, release=named, mode=spec.mode or image.mode)
+    release = spec.version if spec.version != plain.version else image.release
+    described = replace(image, release=release, mode=spec.mode or image.mode)
     try:
         completed = complete(described).image
     except ConfigError as error:

@@ -107,7 +107,7 @@ def _event_types() -> tuple[str, list[tuple[str, str]]]:
 
 @statement(app, "events", RAW, _event_types)
 def events(
-    what: Annotated[
+    written: Annotated[
         list[str] | None,
         argument("[EVENT] [CONDITION] [since MARK]", text="the events to print; all by default"),
     ] = None,
@@ -118,7 +118,7 @@ def events(
     seq and cause are fields of every event. 'or' and 'not' join events as they join comparisons:
     'LogTruncated or LeaderElected leader=2', 'type in [LogTruncated,LeaderElected]'.
     """
-    words, mark = since_mark(list(what or []))
+    words, mark = since_mark(list(written or []))
     if words:
         pattern(words)
     return Show(what="events", pattern=tuple(words), since=mark)

@@ -37,18 +37,18 @@ def wait(
     return _wait_until(what[1:]) if what[0] == "until" else _wait(what)
 
 
-def _wait(what: list[str]) -> Wait:
-    if len(what) > 1:
+def _wait(arguments: list[str]) -> Wait:
+    if len(arguments) > 1:
         raise BadWord(
-            f"takes one time, or 'until' and a condition, not '{' '.join(what)}'", what[1]
+            f"takes one time, or 'until' and a condition, not '{' '.join(arguments)}'", arguments[1]
         )
-    return Wait(duration_us=words.duration(what[0]))
+    return Wait(duration_us=words.duration(arguments[0]))
 
 
-def _wait_until(what: list[str]) -> WaitUntil:
-    if len(what) > 1 and what[-2] == "within":
-        return WaitUntil(clauses=clauses(what[:-2]), within_us=words.duration(what[-1]))
-    return WaitUntil(clauses=clauses(what))
+def _wait_until(arguments: list[str]) -> WaitUntil:
+    if len(arguments) > 1 and arguments[-2] == "within":
+        return WaitUntil(clauses=clauses(arguments[:-2]), within_us=words.duration(arguments[-1]))
+    return WaitUntil(clauses=clauses(arguments))
 
 
 @statement(app, "at")

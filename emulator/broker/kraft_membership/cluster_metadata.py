@@ -40,8 +40,8 @@ class ImageMetadata:
     @property
     def controller(self) -> int:
         """The quorum's leader that the broker was last told of; -1 if it knows none."""
-        known = self.process.known_controller
-        return known if known in self.voters else -1
+        controller = self.process.known_controller
+        return controller if controller in self.voters else -1
 
     def partition_count(self, topic: str) -> int:
         """The number of partitions of a topic in the image; 0 if the topic is unknown."""

@@ -117,13 +117,13 @@ class MetadataPublisher(Struct, eq=False):
                 self._publish_internal_topic(name)
 
     def _publish_internal_topic(self, name: str) -> None:
-        known, topic = self.context.process.metadata, self.state.image.topic(name)
+        metadata, topic = self.context.process.metadata, self.state.image.topic(name)
         now = {} if topic is None else {f"{name}-{n}": p for n, p in topic.partitions.items()}
-        for tp in [tp for tp in known if tp.startswith(f"{name}-") and tp not in now]:
-            del known[tp]
+        for tp in [tp for tp in metadata if tp.startswith(f"{name}-") and tp not in now]:
+            del metadata[tp]
         for tp, partition in now.items():
-            if tp not in known or known[tp].zk_version != partition.partition_epoch:
-                known[tp] = PartitionInfo(
+            if tp not in metadata or metadata[tp].zk_version != partition.partition_epoch:
+                metadata[tp] = PartitionInfo(
                     partition.leader,
                     partition.leader_epoch,
                     list(partition.isr),
@@ -163,9 +163,9 @@ class MetadataPublisher(Struct, eq=False):
             elif name in ("", str(context.id)):
                 changed = True
                 own = image.configs.get(config_key(BROKER_RESOURCE, str(context.id)), {})
-                both = {**image.configs.get(config_key(BROKER_RESOURCE, ""), {}), **own}
+                configs = {**image.configs.get(config_key(BROKER_RESOURCE, ""), {}), **own}
                 version = context.settings.version
-                values = {k: v for k, v in both.items() if is_dynamic(k, version)}
+                values = {k: v for k, v in configs.items() if is_dynamic(k, version)}
                 context.settings.brokers[context.id] = with_effect(values, version)
         for topic in delta.topics:
             if topic not in image.topic_ids:
@@ -191,10 +191,10 @@ class MetadataPublisher(Struct, eq=False):
 
     def _follow_all(self, followers: dict[TopicIdPartition, Change]) -> None:
         """Apply the new epochs of all followed partitions, then start fetching them together."""
-        named = {f"{change.topic}-{key.partition}": key for key, change in followers.items()}
+        keys = {f"{change.topic}-{key.partition}": key for key, change in followers.items()}
         self.fetchers.gather()
-        for tp in map_order(named):
-            self._follow(named[tp], followers[named[tp]])
+        for tp in map_order(keys):
+            self._follow(keys[tp], followers[keys[tp]])
         self.fetchers.go_on()
 
     def _follow(self, key: TopicIdPartition, change: Change) -> None:
@@ -264,9 +264,11 @@ class MetadataPublisher(Struct, eq=False):
         self.context.emit(events.ReplicaFolderMoved, self.context.id, name, True)
 
     def _arm_folders(self) -> None:
-        due = [gone_us for times in self.state.folders.values() for gone_us in times if gone_us]
-        if due:
-            self.context.arm(FOLDERS_TASK, max(self.context.kernel.now, min(due)))
+        times_us = [
+            gone_us for times in self.state.folders.values() for gone_us in times if gone_us
+        ]
+        if times_us:
+            self.context.arm(FOLDERS_TASK, max(self.context.kernel.now, min(times_us)))
 
     def lose_folders(self) -> None:
         """Note that the renamed folders have gone with their disk."""

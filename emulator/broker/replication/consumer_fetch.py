@@ -113,10 +113,10 @@ class ConsumerReads:
         """
         message = delayed.message
         rows = self._read_all(message)
-        known = [row for tp, row in rows.items() if self._knows(tp)]
-        if not known or any(
+        served = [row for tp, row in rows.items() if self._knows(tp)]
+        if not served or any(
             row.error != NONE or row.preferred_read_replica >= 0 or row.diverging is not None
-            for row in known
+            for row in served
         ):
             return rows
         given_bytes = sum(batch.size_bytes for row in rows.values() for batch in row.batches)

@@ -112,11 +112,11 @@ class FetchManager:
             return "FETCH_SESSION_TOPIC_ID_ERROR"
         partitions = session.partitions
         for tp, requested in message.partitions.items():
-            known = partitions.get(tp)
-            if known is None:
+            cached = partitions.get(tp)
+            if cached is None:
                 partitions[tp] = CachedPartition(requested)
             else:
-                known.requested = requested
+                cached.requested = requested
         for tp in message.forgotten:
             partitions.pop(tp, None)
         if not partitions:
@@ -174,8 +174,8 @@ class FetchManager:
     def _new_id(self, shard: int) -> int:
         """Return an unused id in the range of a shard; a restarted broker gives other ids."""
         span = ID_RANGE // self.shards
-        named = f"{self.context.id} {self.kernel.now} {self.cache.created}"
-        at = crc32(named.encode()) % span
+        seed = f"{self.context.id} {self.kernel.now} {self.cache.created}"
+        at = crc32(seed.encode()) % span
         while (new_id := shard * span + at) in self.cache.sessions or new_id == INVALID_SESSION_ID:
             at = (at + 1) % span
         return new_id

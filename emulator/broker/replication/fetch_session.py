@@ -275,10 +275,10 @@ class FetchSessions:
             session = FetchSession(follower, one_shot=True)
             self.state.single[request] = session
         else:
-            known = self.state.by_follower.get(follower)
-            if known is None or message.new_session:
-                known = self.state.by_follower[follower] = FetchSession(follower)
-            session = known
+            of_follower = self.state.by_follower.get(follower)
+            if of_follower is None or message.new_session:
+                of_follower = self.state.by_follower[follower] = FetchSession(follower)
+            session = of_follower
             if session.parked:
                 self._unpark(session)
             for tp in message.forgotten:
@@ -365,13 +365,13 @@ class FetchSessions:
             return _without_records(response)
         is_current = True
         if session.replica_epoch >= 0:
-            known = self.context.metadata.broker_epoch(follower)
-            if known is not None and session.replica_epoch < known:
-                return self._refuse_stale(session, tp, known)
+            epoch = self.context.metadata.broker_epoch(follower)
+            if epoch is not None and session.replica_epoch < epoch:
+                return self._refuse_stale(session, tp, epoch)
             # A newer epoch than this broker knows is a matter of its own metadata being behind: the
             # records count as fetched, but the follower does not join the ISR yet
             # (Partition.isReplicaIsrEligible, KIP-903).
-            is_current = session.replica_epoch == known
+            is_current = session.replica_epoch == epoch
         counted = CountFetch(follower, requested.offset, is_current)
         high_watermark = response.high_watermark
         if self.rules.counts_fetch_first:
@@ -421,14 +421,14 @@ class FetchSessions:
         self._refuse(session, tp, UNKNOWN_TOPIC_ID, -1, -1)
         return FetchedPartition(UNKNOWN_TOPIC_ID, -1, -1, [])
 
-    def _refuse_stale(self, session: FetchSession, tp: str, known: int) -> FetchedPartition:
+    def _refuse_stale(self, session: FetchSession, tp: str, current: int) -> FetchedPartition:
         """Refuse a fetch of a broker's previous process (``Replica.updateFetchStateOrThrow``)."""
-        self._refuse(session, tp, NOT_LEADER, session.replica_epoch, known)
+        self._refuse(session, tp, NOT_LEADER, session.replica_epoch, current)
         return FetchedPartition(NOT_LEADER, -1, -1, [])
 
-    def _refuse(self, session: FetchSession, tp: str, error: str, sent: int, known: int) -> None:
+    def _refuse(self, session: FetchSession, tp: str, error: str, sent: int, current: int) -> None:
         request = session.parked or self.kernel.cause
-        self.context.refuse(session.follower, request, tp, error, sent, known)
+        self.context.refuse(session.follower, request, tp, error, sent, current)
 
     # ---- parked fetches
 

@@ -198,8 +198,8 @@ class ReplicaManager:
             if replica is None and self.rules.fencing:
                 error = self.context.absence_error(tp)
             elif replica is not None and error in FENCING_ERRORS:
-                known = replica.leader_epoch
-                self.context.refuse(source, request, tp, error, current, known)
+                own_epoch = replica.leader_epoch
+                self.context.refuse(source, request, tp, error, current, own_epoch)
             if error != NONE or replica is None or replica.epochs is None:
                 rows[tp] = (error, UNDEFINED, UNDEFINED)
             else:

@@ -146,16 +146,16 @@ class AddPartitionsToTxnManager:
         if not (self.context.config.transaction_verification or message.adds_partition):
             return False
         states = replica.producers
-        known = states.producers.get(batch.producer_id)
+        producer = states.producers.get(batch.producer_id)
         is_ongoing = batch.producer_id in states.transactions.ongoing
-        return not (is_ongoing and known is not None and known.epoch == batch.producer_epoch)
+        return not (is_ongoing and producer is not None and producer.epoch == batch.producer_epoch)
 
     def _marker(self, message: ProduceRequest) -> int:
         replica = self.replicas.get(message.tp)
-        known = None
+        producer = None
         if replica is not None:
-            known = replica.producers.producers.get(message.batch.producer_id)
-        return -1 if known is None else known.marker
+            producer = replica.producers.producers.get(message.batch.producer_id)
+        return -1 if producer is None else producer.marker
 
     def _coordinator(self, transactional_id: str) -> int:
         """The coordinator's id, or -1 if there is none now."""
@@ -166,29 +166,29 @@ class AddPartitionsToTxnManager:
 
     def on_response(self, request: int, response: AddPartitionsToTxnResponse) -> None:
         """Append the records if the coordinator knows the partition, or refuse them."""
-        waiting = self._ended(request)
-        if waiting is None:
+        verification = self._ended(request)
+        if verification is None:
             return
-        message = waiting.message
+        message = verification.message
         error = response.errors[message.tp]
         now_us = self.context.kernel.now
         is_retried = error == CONCURRENT and message.adds_partition
-        if is_retried and now_us - waiting.began_us < RETRY_MAX_US:
-            self.state.retried[waiting.request] = waiting
+        if is_retried and now_us - verification.began_us < RETRY_MAX_US:
+            self.state.retried[verification.request] = verification
             deadline_us = now_us + RETRY_US
-            self.context.timers.set_deadline(TIMEOUT, f"retry {waiting.request}", deadline_us)
+            self.context.timers.set_deadline(TIMEOUT, f"retry {verification.request}", deadline_us)
             return
-        if error == NONE and self._marker(message) != waiting.marker:
+        if error == NONE and self._marker(message) != verification.marker:
             error = INVALID_STATE  # the transaction has ended in the meantime
         if error == NONE:
-            self.context.kernel.cause = waiting.request
-            self._append(waiting.client, waiting.request, message)
+            self.context.kernel.cause = verification.request
+            self._append(verification.client, verification.request, message)
         else:
-            self._refuse(waiting, error)
+            self._refuse(verification, error)
 
-    def _refuse(self, waiting: Verification, error: str) -> None:
+    def _refuse(self, verification: Verification, error: str) -> None:
         """Tell a producer an error that it knows."""
-        message = waiting.message
+        message = verification.message
         if error in RETRIED and not (error == CONCURRENT and message.adds_partition):
             error = "NOT_ENOUGH_REPLICAS"
         elif error == "PRODUCER_FENCED":
@@ -196,10 +196,10 @@ class AddPartitionsToTxnManager:
         elif error == ABORTABLE and not message.knows_abortable:
             error = INVALID_STATE
         if message.acks == 0:
-            self.context.close_connection(waiting.client, waiting.request)
+            self.context.close_connection(verification.client, verification.request)
             return
-        response = ProduceResponse(waiting.request, message.tp, error, -1)
-        self.context.respond(waiting.client, waiting.request, response)
+        response = ProduceResponse(verification.request, message.tp, error, -1)
+        self.context.respond(verification.client, verification.request, response)
 
     def _ended(self, request: int) -> Verification | None:
         self.context.timers.clear_deadline(TIMEOUT, request)
@@ -207,10 +207,10 @@ class AddPartitionsToTxnManager:
 
     def connection_lost(self, message: ConnectionLost) -> None:
         """Refuse what waits for a coordinator whose connection broke."""
-        for seq, waiting in list(self.state.waiting.items()):
-            if waiting.coordinator == message.peer and message.request in (0, seq):
+        for seq, verification in list(self.state.waiting.items()):
+            if verification.coordinator == message.peer and message.request in (0, seq):
                 self._ended(seq)
-                self._refuse(waiting, "NETWORK_EXCEPTION")
+                self._refuse(verification, "NETWORK_EXCEPTION")
 
     def expire(self) -> None:
         """Refuse what a coordinator has not answered in time, and ask again what is due."""
@@ -219,7 +219,7 @@ class AddPartitionsToTxnManager:
             if kind:
                 self._verify(self.state.retried.pop(int(number)))
                 continue
-            waiting = self._ended(int(number))
-            if waiting is not None:
-                self.context.network.give_up(self.context.id, waiting.coordinator)
-                self._refuse(waiting, "NETWORK_EXCEPTION")
+            verification = self._ended(int(number))
+            if verification is not None:
+                self.context.network.give_up(self.context.id, verification.coordinator)
+                self._refuse(verification, "NETWORK_EXCEPTION")

@@ -127,7 +127,9 @@ class MarkerWriter:
         if not under_way.waiting:
             self._respond(under_way)
 
-    def _respond(self, done: MarkersUnderWay) -> None:
-        self.state.under_way.remove(done)
-        response = WriteTxnMarkersResponse(done.request, done.message.producer_id, done.errors)
-        self.context.respond(done.source, done.request, response)
+    def _respond(self, under_way: MarkersUnderWay) -> None:
+        self.state.under_way.remove(under_way)
+        response = WriteTxnMarkersResponse(
+            under_way.request, under_way.message.producer_id, under_way.errors
+        )
+        self.context.respond(under_way.source, under_way.request, response)

@@ -124,12 +124,12 @@ class AclAuthorizer(Struct, eq=False):
         self._respond(client, request, answers)
 
     def _respond(self, client: int, request: int, answers: Sequence[Answer]) -> None:
-        named = {str(number): answer for number, answer in enumerate(answers)}
+        by_number = {str(number): answer for number, answer in enumerate(answers)}
         response = AclsResponse(
             request,
             NONE,
-            {number: error for number, (error, _, _) in named.items()},
-            {number: reason for number, (_, reason, _) in named.items() if reason},
+            {number: error for number, (error, _, _) in by_number.items()},
+            {number: reason for number, (_, reason, _) in by_number.items() if reason},
             [acls for _, _, acls in answers],
         )
         self.context.respond(client, request, response)
@@ -142,9 +142,9 @@ class AclAuthorizer(Struct, eq=False):
 
     def _create(self, acl: Acl) -> Answer:
         path = znodes.path_of(acl)
-        known = self._read(path)
-        if acl not in known:
-            self._write(path, [*known, acl])
+        entries = self._read(path)
+        if acl not in entries:
+            self._write(path, [*entries, acl])
         return NONE, "", []
 
     def _delete(self, acl_filter: Acl) -> Answer:

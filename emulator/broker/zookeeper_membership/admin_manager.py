@@ -114,7 +114,7 @@ class ZkAdminManager(Struct, eq=False):
             created[topic] = self._create(topic, topics[topic], write=not message.validate_only)
             return 0 if message.validate_only else created[topic].partitions
 
-        self._each(client, request, list(topics), message.timeout_us, create, created)
+        self._one_by_one(client, request, list(topics), message.timeout_us, create, created)
 
     def create_partitions(
         self, client: int, request: int, message: CreatePartitionsRequest
@@ -128,7 +128,7 @@ class ZkAdminManager(Struct, eq=False):
             self._grow(topic, *topics[topic], write=not message.validate_only)
             return 0 if message.validate_only else topics[topic][0]
 
-        self._each(client, request, list(topics), message.timeout_us, grow)
+        self._one_by_one(client, request, list(topics), message.timeout_us, grow)
 
     def delete_topics(self, client: int, request: int, message: DeleteTopicsRequest) -> None:
         """Delete topics; respond when they have disappeared from this broker's metadata."""
@@ -144,7 +144,7 @@ class ZkAdminManager(Struct, eq=False):
                 self.zk.create(znodes.delete_topic_path(topic), None)
             return -1
 
-        self._each(client, request, message.topics, message.timeout_us, delete)
+        self._one_by_one(client, request, message.topics, message.timeout_us, delete)
 
     def create_automatically(self, topic: str) -> str:
         """Create a topic that a client asked for, with the broker's defaults; return the error.
@@ -163,7 +163,7 @@ class ZkAdminManager(Struct, eq=False):
             return "UNKNOWN_TOPIC_OR_PARTITION"
         return "LEADER_NOT_AVAILABLE"
 
-    def _each(
+    def _one_by_one(
         self,
         client: int,
         request: int,
@@ -422,12 +422,12 @@ class ZkAdminManager(Struct, eq=False):
     def _check_partitions(self, count: int) -> None:
         """Refuse a request for more partitions than there may be here; Kafka has no limits."""
         existing = len(self.context.process.metadata)
-        most = min(REQUEST_PARTITIONS_MAX, CLUSTER_PARTITIONS_MAX - existing)
-        if count > most:
+        maximum = min(REQUEST_PARTITIONS_MAX, CLUSTER_PARTITIONS_MAX - existing)
+        if count > maximum:
             raise RefusedTopicError(
                 "INVALID_PARTITIONS",
                 f"{count} partitions in one request are too many: "
-                f"at most {most} beside {existing}.",
+                f"at most {maximum} beside {existing}.",
             )
 
     def _checked(self, config: Mapping[str, str], wrong_value: str) -> dict[str, str]:
@@ -435,8 +435,8 @@ class ZkAdminManager(Struct, eq=False):
 
         ``wrong_value`` is the error for an invalid value.
         """
-        known = topic_config_names()
-        unknown = [name for name in config if name not in known]
+        names = topic_config_names()
+        unknown = [name for name in config if name not in names]
         if unknown:
             raise RefusedTopicError("INVALID_CONFIG", f"Unknown topic config name: {unknown[0]}")
         try:

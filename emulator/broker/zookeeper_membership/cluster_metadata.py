@@ -32,8 +32,8 @@ class ZooKeeperMetadata:
     @property
     def controller(self) -> int:
         """The controller that requests can be sent to; -1 if no live broker is known to be it."""
-        known = self.process.known_controller
-        return known if known in self.process.live_brokers else -1
+        controller = self.process.known_controller
+        return controller if controller in self.process.live_brokers else -1
 
     def partition_count(self, topic: str) -> int:
         """The number of partitions in a topic's znode; 0 if it does not exist.

@@ -123,8 +123,8 @@ class DynamicConfig:
             return
         self._texts[topic] = data
         values = znodes.config_in(data) if data else {}
-        known = self.process.topic_configs.get(topic, {})
-        if values is None or values == known:
+        configs = self.process.topic_configs.get(topic, {})
+        if values is None or values == configs:
             return
         try:
             resolve_topic(self.context.config, values)

@@ -138,12 +138,12 @@ def match_other(attempt: Attempt) -> Match:
     if value is None and before is None:
         raise NoRule(f"it removes what does not exist: {name}")
     if isinstance(message, wire.AccessControlEntryRecord):
-        known = {
+        defaults = {
             _binding(other)
             for other in observed.others.values()
             if isinstance(other, wire.AccessControlEntryRecord)
         }
-        if before is not None or _binding(message) in known:
+        if before is not None or _binding(message) in defaults:
             raise NoRule("there is such an access control entry already")
     elif isinstance(message, wire.ClientQuotaRecord) and value is not None and value == before:
         raise NoRule(f"it sets what is so already: {name}")

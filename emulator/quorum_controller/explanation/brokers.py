@@ -148,23 +148,23 @@ def _openings(attempt: Attempt) -> Iterator[Outcome]:
         return
     broker, context = record.broker_id, attempt.context
     if record.fenced == UNFENCE:
-        known = _registered(attempt, broker, record.broker_epoch)
-        if not known.fenced:
+        registration = _registered(attempt, broker, record.broker_epoch)
+        if not registration.fenced:
             raise NoRule(f"broker {broker} is unfenced, and it was not fenced")
-        records = broker_unfenced(context, broker, known.epoch)
+        records = broker_unfenced(context, broker, registration.epoch)
         because = f"broker {broker} is back: it has caught up with the metadata log"
         yield Outcome(records, Rule.UNFENCING, because)
     elif record.in_controlled_shutdown == IN_CONTROLLED_SHUTDOWN:
-        known = _registered(attempt, broker, record.broker_epoch)
-        if known.fenced or known.in_controlled_shutdown:
-            state = "fenced" if known.fenced else "shutting down already"
+        registration = _registered(attempt, broker, record.broker_epoch)
+        if registration.fenced or registration.in_controlled_shutdown:
+            state = "fenced" if registration.fenced else "shutting down already"
             raise NoRule(f"broker {broker} begins a controlled shutdown, and it is {state}")
         if not context.state.partitions.has_leaderships(broker):
             raise NoRule(
                 f"broker {broker} begins a controlled shutdown, and it leads no partition: the"
                 " controller fences such a broker at once"
             )
-        records = broker_in_controlled_shutdown(context, broker, known.epoch)
+        records = broker_in_controlled_shutdown(context, broker, registration.epoch)
         because = f"broker {broker} asked to shut down, and led partitions"
         yield Outcome(records, Rule.CONTROLLED_SHUTDOWN, because)
 
@@ -253,20 +253,17 @@ def _closings(attempt: Attempt, index: int) -> Iterator[Outcome]:
 
 def _registrations(attempt: Attempt, record: RegisterBrokerRecord, index: int) -> Iterator[Outcome]:
     context, broker = attempt.context, record.broker_id
-    broker_registration = context.image.brokers.get(broker)
-    is_new = (
-        broker_registration is not None
-        and broker_registration.incarnation_id != record.incarnation_id
-    )
+    earlier = context.image.brokers.get(broker)
+    is_new = earlier is not None and earlier.incarnation_id != record.incarnation_id
     if _why_not_register(attempt, index) is not None:
         return
-    previous_epochs = (-1,) if broker_registration is None else (-1, broker_registration.epoch)
+    previous_epochs = (-1,) if earlier is None else (-1, earlier.epoch)
     for previous in previous_epochs:
         request = BrokerRegistrationRequest(
             broker, record.incarnation_id, record.rack, previous, record.directory
         )
         records = registration(context, request, attempt.entry.offset)
-        if broker_registration is None:
+        if earlier is None:
             because = f"broker {broker} started for the first time"
         elif not is_new:
             because = f"broker {broker} registered again without a restart"
@@ -319,9 +316,9 @@ def _incarnation(record: AnyRecord | None) -> str:
 # ---- fencing
 
 
-def _fencing(attempt: Attempt, known: BrokerRegistration) -> Outcome:
-    records = broker_fenced(attempt.context, known.id)
-    return Outcome(records, Rule.FENCING, _cause_of_fencing(attempt, known))
+def _fencing(attempt: Attempt, registration: BrokerRegistration) -> Outcome:
+    records = broker_fenced(attempt.context, registration.id)
+    return Outcome(records, Rule.FENCING, _cause_of_fencing(attempt, registration))
 
 
 def _too_early(attempt: Attempt, index: int) -> Match | None:
@@ -352,13 +349,13 @@ def _has_session(attempt: Attempt, registration: BrokerRegistration, index: int)
     return heard_ms is not None and now_ms - heard_ms < SHORTEST_SESSION_MS
 
 
-def _cause_of_fencing(attempt: Attempt, known: BrokerRegistration) -> str:
-    broker = known.id
+def _cause_of_fencing(attempt: Attempt, registration: BrokerRegistration) -> str:
+    broker = registration.id
     heard = attempt.observed.heard.get(broker)
     last = f"; {heard}" if heard else ""
-    if known.fenced:
+    if registration.fenced:
         return f"broker {broker} was fenced already: it shut down, or its session ended later{last}"
-    if known.in_controlled_shutdown:
+    if registration.in_controlled_shutdown:
         return f"the controlled shutdown of broker {broker} is complete{last}"
     if attempt.context.state.partitions.has_leaderships(broker):
         return f"no heartbeat of broker {broker} came for broker.session.timeout.ms{last}"
@@ -440,11 +437,11 @@ def _why_not(attempt: Attempt, index: int = 0) -> str:
 
 
 def _keeps_epoch(attempt: Attempt, record: RegisterBrokerRecord) -> bool:
-    known = attempt.context.image.brokers.get(record.broker_id)
+    registration = attempt.context.image.brokers.get(record.broker_id)
     return (
-        known is not None
-        and known.incarnation_id == record.incarnation_id
-        and known.epoch == record.broker_epoch
+        registration is not None
+        and registration.incarnation_id == record.incarnation_id
+        and registration.epoch == record.broker_epoch
     )
 
 

@@ -94,8 +94,8 @@ class ObservedController(Struct):
 
     def last_contact_ms(self, broker: int) -> int | None:
         """The time of the last record that shows the controller to have heard of a broker."""
-        known = self.state.heartbeats.brokers.get(broker)
-        return None if known is None else known.last_contact_us // 1_000
+        session = self.state.heartbeats.brokers.get(broker)
+        return None if session is None else session.last_contact_us // 1_000
 
     def forget_contacts(self) -> None:
         """Forget when brokers were heard of: a snapshot does not tell."""
@@ -156,14 +156,16 @@ class ObservedController(Struct):
 
     def _unregister_broker(self, message: wire.UnregisterBrokerRecord, entry: Entry) -> None:
         assert isinstance(entry.record, UnregisterBrokerRecord)
-        for known in (self.broker_levels, self.broker_directories, self.heard):
-            known.pop(message.broker_id, None)
+        for table in (self.broker_levels, self.broker_directories, self.heard):
+            table.pop(message.broker_id, None)
 
     def _set_directories(self, broker: int, ids: list[bytes]) -> None:
         numbers = tuple(map(self.directories.number_of, ids))
         self.broker_directories[broker] = numbers
-        known = self.image.brokers[broker]
-        values = {name: getattr(known, name) for name in BrokerRegistration.__struct_fields__}
+        registration = self.image.brokers[broker]
+        values = {
+            name: getattr(registration, name) for name in BrokerRegistration.__struct_fields__
+        }
         values["directory"] = self.directories.default(ids)
         self.image.brokers[broker] = RegisteredBroker(**values, online=frozenset(numbers))
 

@@ -116,8 +116,8 @@ def _isr_change(change: Change, isr: tuple[int, ...]) -> str:
     added = [broker for broker in isr if broker not in partition.isr]
     removed = [broker for broker in partition.isr if broker not in isr]
     parts, since = [], []
-    kept = partition.replicas if change.record.replicas is None else change.record.replicas
-    behind = [broker for broker in removed if broker in kept]
+    replicas = partition.replicas if change.record.replicas is None else change.record.replicas
+    behind = [broker for broker in removed if broker in replicas]
     if added:
         parts.append(f"{broker_list(added)} caught up with it")
         since = [
@@ -130,7 +130,7 @@ def _isr_change(change: Change, isr: tuple[int, ...]) -> str:
     if not added and not removed:
         parts.append("it has recovered from an unclean election")
     if change.record.replicas is not None:
-        without = [broker for broker in partition.replicas if broker not in kept]
+        without = [broker for broker in partition.replicas if broker not in replicas]
         which = f", which takes the partition from {broker_list(without)}" if without else ""
         parts.append(f"that completes the reassignment{which}")
     causes = f"broker {partition.leader} leads, and {', and '.join(parts)}"
@@ -187,10 +187,10 @@ def _departure(change: Change) -> Outcomes:
     """A broker leaves an ISR that is shutting down, or whose directory is not available."""
     partition, context = change.partition, change.context
     for broker in partition.isr:
-        known = context.image.brokers[broker]
-        if known.in_controlled_shutdown:
+        registration = context.image.brokers[broker]
+        if registration.in_controlled_shutdown:
             because = f"broker {broker} is shutting down"
-        elif not known.has_online(partition.directory(broker)):
+        elif not registration.has_online(partition.directory(broker)):
             because = f"broker {broker} has its replica in a failed directory"
         else:
             continue
@@ -317,7 +317,7 @@ def _impossible_leader(change: Change) -> str | None:
 
 
 def _state(change: Change, broker: int) -> str:
-    known = change.context.image.brokers.get(broker)
-    if known is None:
+    registration = change.context.image.brokers.get(broker)
+    if registration is None:
         return "is not registered"
-    return "is fenced" if known.fenced else "is shutting down"
+    return "is fenced" if registration.fenced else "is shutting down"

@@ -321,9 +321,9 @@ class Explainer:
             releases = releases_since_level(observed.image.metadata_version)
         candidates = hypotheses(releases, is_migrating=observed.zk_migration_state != 0)
         # The controllers of a cluster are likely to have the same patch release and configuration.
-        known = self.hypothesis
+        first = self.hypothesis
         candidates.sort(
-            key=lambda candidate: (candidate.settings != known.settings, candidate != known)
+            key=lambda candidate: (candidate.settings != first.settings, candidate != first)
         )
         self._hypotheses = candidates
 

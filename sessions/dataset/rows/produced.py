@@ -121,15 +121,15 @@ class Log:
 
     def pass_to(self, high_watermark: int) -> list[Run]:
         """Remove and return the runs below the HW."""
-        runs, passed = self.runs, []
+        runs, committed = self.runs, []
         while runs and runs[0][0] < high_watermark:
             run = runs.popleft()
             base, end, first = run
             if end > high_watermark:
                 runs.appendleft((high_watermark, end, first + high_watermark - base))
                 run = (base, high_watermark, first)
-            passed.append(run)
-        return passed
+            committed.append(run)
+        return committed
 
     def cut(self, log_end_offset: int) -> None:
         """Truncate the log to ``log_end_offset``."""

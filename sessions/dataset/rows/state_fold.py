@@ -125,9 +125,9 @@ class StateFold:
         self._add_partitions(event, 0, min_isr, unclean)
 
     def _partitions_added(self, event: PartitionsAdded) -> None:
-        known = next(iter(self._of_topic(event.topic)), None)
-        min_isr = self._min_isr("") if known is None else known.min_isr
-        unclean = self._unclean("") if known is None else known.unclean_election
+        partition = next(iter(self._of_topic(event.topic)), None)
+        min_isr = self._min_isr("") if partition is None else partition.min_isr
+        unclean = self._unclean("") if partition is None else partition.unclean_election
         self._add_partitions(event, event.first, min_isr, unclean)
 
     def _add_partitions(
@@ -214,10 +214,10 @@ class StateFold:
     def _compare_with_znode(self, partition: Partition, event: Event) -> None:
         """Update the replicas' rows from the state znode."""
         for broker, replica in partition.held.items():
-            seen = (broker in partition.isr, partition.leader_remembers(broker))
-            if seen != (replica.in_isr, replica.remote_leo):
+            membership = (broker in partition.isr, partition.leader_remembers(broker))
+            if membership != (replica.in_isr, replica.remote_leo):
                 self._end_replica(partition, replica, event)
-                replica.in_isr, replica.remote_leo = seen
+                replica.in_isr, replica.remote_leo = membership
 
     # ---- replicas
 

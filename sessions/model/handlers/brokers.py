@@ -84,8 +84,8 @@ def session_created(model: Model, event: events.SessionCreated) -> None:
 def session_ended(model: Model, event: events.SessionEnded) -> None:
     """End a session; its host may already have another one."""
     model.state.sessions.pop(event.session, None)
-    known = model.state.brokers.get(event.host)
-    if known is not None and known.session == event.session:
+    broker = model.state.brokers.get(event.host)
+    if broker is not None and broker.session == event.session:
         model.broker(event.host, event.seq).session = 0
         model.watch_authority()
 

@@ -38,7 +38,7 @@ def topic_deleted(model: Model, event: events.TopicDeleted) -> None:
     """Remove the topic; a partition stays while an unreachable broker has it on disk."""
     model.state.topic_configs.pop(event.topic, None)
     # An outsider may have numbered them with gaps.
-    for tp in [tp for tp, known in model.partitions.items() if known.topic == event.topic]:
+    for tp in [tp for tp, state in model.partitions.items() if state.topic == event.topic]:
         partition = model.partition(tp, event.seq)
         partition.replicas, partition.adding, partition.removing = [], [], []
         partition.led = False

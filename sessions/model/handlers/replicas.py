@@ -179,8 +179,8 @@ def cut_start(replica: ReplicaState, first: int) -> None:
 def process_ended(model: Model, broker: int, seq: int) -> None:
     """A process has ended; its replicas are what its disk has."""
     for tp in model.naming(broker):
-        known = model.partitions[tp]
-        if broker not in known.replica_states:
+        state = model.partitions[tp]
+        if broker not in state.replica_states:
             model.judge(tp, model.partition(tp, seq))
             continue
         partition, replica = model.replica(tp, broker, seq)

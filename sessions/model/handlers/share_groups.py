@@ -39,13 +39,13 @@ def _fold(
     A leader that does not know of its successor goes on, but nothing of that is stored.
     """
     group = changing(model, event.group, event.seq)
-    known = group.shares.get(event.tp, SharePartitionState(event.broker, event.first_offset, []))
-    if known.broker != event.broker:
+    share = group.shares.get(event.tp, SharePartitionState(event.broker, event.first_offset, []))
+    if share.broker != event.broker:
         return
-    first, last = max(event.first_offset, known.start), event.last_offset
-    archived = known.archived
+    first, last = max(event.first_offset, share.start), event.last_offset
+    archived = share.archived
     runs: list[ShareRun] = []
-    for run in _covering(known.runs, first, last):
+    for run in _covering(share.runs, first, last):
         if not first <= run.first <= last:
             runs.append(run)
             continue
@@ -53,7 +53,7 @@ def _fold(
         archived += run.count if changed.state == ARCHIVED != run.state else 0
         runs.append(changed)
     joined = _joined(runs)
-    group.shares[event.tp] = SharePartitionState(event.broker, known.start, joined, archived)
+    group.shares[event.tp] = SharePartitionState(event.broker, share.start, joined, archived)
 
 
 def _covering(runs: list[ShareRun], first: int, last: int) -> Iterable[ShareRun]:
@@ -96,18 +96,18 @@ def _joined(runs: Iterable[ShareRun]) -> list[ShareRun]:
 def loaded(model: Model, event: events.SharePartitionLoaded) -> None:
     """A leader has read the state: what is acquired is not part of it."""
     group = changing(model, event.group, event.seq)
-    known = group.shares.get(event.tp)
+    share = group.shares.get(event.tp)
     runs = _joined(ShareRun(*stored, seq=event.seq) for stored in event.stored)
-    archived = 0 if known is None else known.archived
+    archived = 0 if share is None else share.archived
     group.shares[event.tp] = SharePartitionState(event.broker, event.share_start, runs, archived)
 
 
 def forgotten(model: Model, event: events.SharePartitionForgotten) -> None:
     """A broker leads the partition no more."""
     group = changing(model, event.group, event.seq)
-    known = group.shares.get(event.tp)
-    if known is not None and known.broker == event.broker:
-        group.shares[event.tp] = replace(known, broker=NOBODY, runs=[])
+    share = group.shares.get(event.tp)
+    if share is not None and share.broker == event.broker:
+        group.shares[event.tp] = replace(share, broker=NOBODY, runs=[])
 
 
 def process_ended(model: Model, broker: int, seq: int) -> None:
@@ -163,15 +163,15 @@ def restored(model: Model, event: events.RecordsRestored) -> None:
 def start_moved(model: Model, event: events.ShareStartMoved) -> None:
     """All before an offset is done."""
     group = changing(model, event.group, event.seq)
-    known = group.shares.get(event.tp, SharePartitionState(event.broker, event.share_start, []))
-    if known.broker != event.broker:
+    share = group.shares.get(event.tp, SharePartitionState(event.broker, event.share_start, []))
+    if share.broker != event.broker:
         return
     runs = [
         replace(run, first=max(run.first, event.share_start))
-        for run in known.runs
+        for run in share.runs
         if run.last >= event.share_start
     ]
-    group.shares[event.tp] = replace(known, start=event.share_start, runs=runs)
+    group.shares[event.tp] = replace(share, start=event.share_start, runs=runs)
 
 
 HANDLERS: Final[Handlers] = {

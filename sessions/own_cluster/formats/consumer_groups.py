@@ -61,20 +61,20 @@ def read(content: Content) -> Reading:
     groups: dict[str, _Group] = {}
     ends: dict[tuple[str, int], int] = {}
     columns: _Columns | None = None
-    named = ""
+    group_name = ""
     for number, line in enumerate(content.lines(), 1):
         status = _STATUS.fullmatch(line.strip())
         if status is not None:
-            named = status[1]
+            group_name = status[1]
             if "no active members" in line:
-                groups.setdefault(named, _Group()).state = "Empty"
+                groups.setdefault(group_name, _Group()).state = "Empty"
         elif _HEAD.fullmatch(line):
             columns = _Columns(line)
         elif not line.strip():
             columns = None
         elif columns is not None:
             row = columns.row(line, number)
-            name = row.get("GROUP", named)
+            name = row.get("GROUP", group_name)
             _take(groups.setdefault(name, _Group()), row, ends, number)
     return Reading(content.name, NAME, Authority.TOOL, _image(groups, ends))
 

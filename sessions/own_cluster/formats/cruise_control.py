@@ -78,10 +78,10 @@ def _state(content: Content) -> ClusterImage:
             tuple(partition.in_sync),
         )
     online = state.brokers.online_log_dirs_by_broker_id
-    known = sorted({*online, *state.brokers.replica_count_by_broker_id})
+    ids = sorted({*online, *state.brokers.replica_count_by_broker_id})
     brokers = (
         Broker(broker, up=broker in online, log_dirs=tuple(online.get(broker, ())) or None)
-        for broker in known
+        for broker in ids
     )
     return ClusterImage(brokers=tuple(brokers) if online else (), topics=_topics(topics))
 

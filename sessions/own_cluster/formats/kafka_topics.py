@@ -94,10 +94,10 @@ class _Topics:
             replicas=_brokers("replicas", fields),
             leader=NO_LEADER if leader in _NO_LEADERS else _number("leader", leader),
             isr=_brokers("isr", fields),
-            elr=_known("elr", fields),
-            last_known_elr=_known("lastknownelr", fields),
-            adding=_known("adding replicas", fields),
-            removing=_known("removing replicas", fields),
+            elr=_brokers_in("elr", fields),
+            last_known_elr=_brokers_in("lastknownelr", fields),
+            adding=_brokers_in("adding replicas", fields),
+            removing=_brokers_in("removing replicas", fields),
         )
         numbered = self.partitions.setdefault(fields["topic"], {})
         if numbered.setdefault(number, partition) != partition:
@@ -147,7 +147,7 @@ def _brokers(label: str, fields: dict[str, str]) -> Brokers:
     return tuple(_number(label, word.strip()) for word in text.split(",")) if text else ()
 
 
-def _known(label: str, fields: dict[str, str]) -> Brokers | None:
+def _brokers_in(label: str, fields: dict[str, str]) -> Brokers | None:
     """The brokers of a column; None if the tool or the brokers do not know it."""
     text = fields.get(label)
     return None if text is None or text.lower() == _NOT_KNOWN else _brokers(label, fields)

@@ -79,5 +79,7 @@ def read(content: Content) -> Reading:
 
 def _broker(node: _Node) -> Broker:
     host, _, port = node.name.rpartition(":")
-    known = bool(host) and port.isdecimal()
-    return Broker(node.id, up=True, host=host if known else None, port=int(port) if known else None)
+    is_known = bool(host) and port.isdecimal()
+    return Broker(
+        node.id, up=True, host=host if is_known else None, port=int(port) if is_known else None
+    )

@@ -195,8 +195,8 @@ class Metadata:
 
     def read(self, content: Content) -> None:
         """Read a log or snapshot; a log continues what was read before."""
-        named = SNAPSHOT.fullmatch(Path(content.name).name)
-        if named is not None and self.until.is_before(int(named[1]) - 1, NOWHERE):
+        match = SNAPSHOT.fullmatch(Path(content.name).name)
+        if match is not None and self.until.is_before(int(match[1]) - 1, NOWHERE):
             self.is_over = True
             return
         for batch in batches_of(content):
@@ -206,8 +206,8 @@ class Metadata:
                 self.apply(batch)
                 if self.is_over:
                     return
-        if named is not None and self.is_complete_snapshot:
-            self.next_offset = int(named[1])  # a snapshot's own offsets are not those of the log
+        if match is not None and self.is_complete_snapshot:
+            self.next_offset = int(match[1])  # a snapshot's own offsets are not those of the log
             self.image.offset = self.next_offset - 1
 
     def apply(self, batch: MetadataBatch) -> None:
@@ -460,7 +460,7 @@ def _image(metadata: MetadataImage, extra: _Extra) -> tuple[ClusterImage, list[s
         configs=configs.get(config_key(BROKER_RESOURCE, ""), {}),
         next_producer_id=metadata.next_producer_id,
         acls=entries_of(extra.acls.values()),
-        users=tuple(ScramUser(name, known) for name, known in extra.users.items() if known),
+        users=tuple(ScramUser(name, kinds) for name, kinds in extra.users.items() if kinds),
         quotas=tuple(
             ClientQuota(*entity, values) for entity, values in extra.quotas.items() if values
         ),
@@ -542,7 +542,7 @@ def _with_ids(partition: Partition, ids: tuple[bytes, ...] | None) -> Partition:
 def _quorum(metadata: MetadataImage, extra: _Extra) -> Quorum:
     voters = extra.voters or {}
     incarnations = metadata.controllers
-    known = sorted({*voters, *extra.controllers})
+    ids = sorted({*voters, *extra.controllers})
     return Quorum(
         leader=extra.leader,
         epoch=metadata.epoch if extra.epoch is None else extra.epoch,
@@ -556,7 +556,7 @@ def _quorum(metadata: MetadataImage, extra: _Extra) -> Quorum:
                 host=extra.controllers.get(node, (None, None))[0],
                 port=extra.controllers.get(node, (None, None))[1],
             )
-            for node in known
+            for node in ids
         ),
     )
 

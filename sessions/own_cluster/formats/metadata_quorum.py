@@ -61,8 +61,8 @@ def read(content: Content) -> Reading:
         elif columns and line.strip():
             _take_replica(quorum, columns, line.split(), number)
     for node in _nodes(quorum.status.get("CurrentVoters", "[]")):
-        known = quorum.controllers.get(node.id)
-        quorum.controllers[node.id] = _controller(node, known)
+        controller = quorum.controllers.get(node.id)
+        quorum.controllers[node.id] = _controller(node, controller)
     return Reading(content.name, NAME, Authority.TOOL, _image(quorum))
 
 
@@ -109,14 +109,14 @@ def _nodes(text: str) -> list[_Node]:
     return [item if isinstance(item, _Node) else _Node(item) for item in items]
 
 
-def _controller(node: _Node, known: Controller | None) -> Controller:
+def _controller(node: _Node, before: Controller | None) -> Controller:
     """A voter, with what the table of replicas knows of it."""
     match = _ENDPOINT.fullmatch(node.endpoints[0]) if node.endpoints else None
     return Controller(
         node.id,
         voter=True,
-        up=known.up if known else None,
-        directory_id=_directory(node.directory_id) or (known.directory_id if known else None),
+        up=before.up if before else None,
+        directory_id=_directory(node.directory_id) or (before.directory_id if before else None),
         host=match[1] if match else None,
         port=int(match[2]) if match else None,
     )

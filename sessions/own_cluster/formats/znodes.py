@@ -106,9 +106,9 @@ def image_of(znodes: Iterable[Znode]) -> ClusterImage:
     listed = list(znodes)
     chroots = sorted(znode.path.removesuffix(_IDS) for znode in listed if znode.path.endswith(_IDS))
     if len(chroots) > 1:
-        named = ", ".join(clean(chroot or "/") for chroot in chroots)
+        names = ", ".join(clean(chroot or "/") for chroot in chroots)
         raise FormatError(
-            f"has {len(chroots)} clusters of Kafka ({named}); wanted is a dump of one"
+            f"has {len(chroots)} clusters of Kafka ({names}); wanted is a dump of one"
         )
     chroot = chroots[0] if chroots else ""
     contents = _Found()

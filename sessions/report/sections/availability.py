@@ -97,9 +97,9 @@ def _summary(timeline: Steps) -> str:
     for kind in GRAVEST_FIRST:
         first = timeline.first(kind)
         if first is not None:
-            most = number_text(timeline.highest(kind))
+            highest = number_text(timeline.highest(kind))
             sentences.append(
-                f"{_name(kind)}: at most {most}, first at {clock_text(timeline.begins[first])}"
+                f"{_name(kind)}: at most {highest}, first at {clock_text(timeline.begins[first])}"
             )
     whole = f"{'; '.join(sentences) or 'nothing was wrong'}, in {time_text(timeline.end)}."
     if timeline.merged:
