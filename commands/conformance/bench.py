@@ -136,6 +136,7 @@ def _result(case: Case, verdict: str, **more: object) -> Result:
 async def _session(case: Case, cluster: ServedCluster) -> str:
     """Write the session of a case that failed, and return its path."""
     words = re.sub(r"[^\w.-]+", "-", f"{case.client}-{case.version}-{case.scenario.name}")
+    words = words.lstrip(".-")  # of ./my-adapter: a hidden file would not be found
     names = (words, *(f"{words}-{number}" for number in range(2, 10_000)))
     folder = Path(case.sessions)
     path = next(path for name in names if not (path := folder / f"{name}.tide.db").exists())

@@ -5,6 +5,8 @@ from typing import Any
 
 from commands.conformance.guarantees import GUARANTEES
 from commands.conformance.scenarios import SCENARIOS, Scenario
+from commands.conformance.settings import CONSUMER, PRODUCER
+from commands.conformance.steps import word
 from commands.output.grids import Grid
 
 
@@ -57,6 +59,14 @@ def _lines() -> Iterator[str]:
     yield "|--|--|"
     for guarantee in GUARANTEES.values():
         yield f"| {guarantee.name} | {guarantee.meaning} |"
+    yield ""
+    yield "## Settings"
+    yield ""
+    yield "What every client is given, apart from `bootstrap.servers` and what a step names:"
+    yield ""
+    for client, settings in (("producer", PRODUCER), ("consumer", CONSUMER)):
+        pairs = ", ".join(f"`{name}={word(value)}`" for name, value in settings.items())
+        yield f"- a {client}: {pairs}"
     yield ""
     yield "## Scenarios"
     for scenario in SCENARIOS:

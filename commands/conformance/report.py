@@ -7,7 +7,7 @@ from xml.etree import ElementTree as xml
 
 from commands.conformance.case import Result
 from commands.output.grids import Grid
-from sessions.text import clean
+from sessions.text import clean, plural
 
 WORDS: Final = {"passed": "ok", "failed": "FAILED", "skipped": "-", "error": "ERROR"}
 US_PER_SECOND: Final = 1_000_000
@@ -35,15 +35,22 @@ def grids(results: Sequence[Result]) -> list[Grid]:
 
 
 def failures(results: Iterable[Result]) -> Iterator[str]:
-    """Yield the lines that explain each case that failed."""
+    """Yield the lines that explain the cases that failed; cases that failed alike share theirs."""
+    alike: dict[tuple[str, ...], list[Result]] = {}
     for result in results:
         if result.verdict == "error":
             yield f"{result.client} on {result.version}, {result.scenario}: {result.reason}"
         if result.verdict == "failed":
-            yield f"{result.client} on {result.version}, {result.scenario}:"
-            yield from (f"  {violation}" for violation in result.violations)
-            if result.session:
-                yield f"  {opening(result)}"
+            alike.setdefault((result.client, *result.violations), []).append(result)
+    for cases in alike.values():
+        first, *others = cases
+        yield f"{first.client} on {first.version}, {first.scenario}:"
+        yield from (f"  {violation}" for violation in first.violations)
+        if first.session:
+            yield f"  {opening(first)}"
+        if others:
+            names = ", ".join(f"{case.scenario} on {case.version}" for case in others)
+            yield f"  {plural(len(others), 'other case')} failed in the same way: {names}"
 
 
 def summary(results: Sequence[Result], seconds: float) -> str:

@@ -226,11 +226,12 @@ Step = Union[  # noqa: UP007 - steps name it in quotes
 
 
 def _with(settings: dict[str, Setting]) -> str:
-    pairs = ", ".join(f"{key}={_word(value)}" for key, value in settings.items())
+    pairs = ", ".join(f"{key}={word(value)}" for key, value in settings.items())
     return f" with {pairs}" if pairs else ""
 
 
-def _word(value: Setting) -> str:
+def word(value: Setting) -> str:
+    """Return the value of a setting as it stands in a configuration."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -14,7 +14,9 @@ import pytest
 from commands.cli.main import run_program
 from commands.conformance import page, settings
 from commands.conformance.adapter import Adapter, AdapterError
+from commands.conformance.case import Result
 from commands.conformance.clients import ADAPTERS
+from commands.conformance.report import failures
 from commands.conformance.scenarios import SCENARIOS
 from commands.exits import ExitCode
 from emulator.events import BookmarkSet
@@ -63,6 +65,7 @@ def test_a_client_that_lies_is_found_out_and_the_session_shows_where(
     failure = suites.find(".//failure")
     assert failure is not None
     assert failed["open"] in (failure.text or "")
+    assert not Path(failed["session"]).name.startswith(".")
     assert failed["open"].startswith(f"tidegauge replay {shlex.quote(failed['session'])} --paused")
     with SessionFile(Path(failed["session"])) as session:
         happened = list(session.all_events())
@@ -70,6 +73,30 @@ def test_a_client_that_lies_is_found_out_and_the_session_shows_where(
         moment = float(failed["open"].rpartition(" ")[2].removesuffix("s")) * 1_000_000
         assert marks[0].note.startswith("p opens a producer")
         assert marks[0].time_us < moment <= happened[-1].time_us
+
+
+def test_cases_that_failed_alike_are_explained_once() -> None:
+    def failed(scenario: str, version: str, violation: str) -> Result:
+        return Result(
+            client="./mine",
+            version=version,
+            scenario=scenario,
+            verdict="failed",
+            violations=[violation],
+            session=f"/tmp/{scenario}.tide.db",
+        )
+
+    codec, lost = "p answered 'producer' with no codec", "nothing lost: m1"
+    cases = [failed("a", "3.9", codec), failed("b", "3.9", lost), failed("a", "4.1", codec)]
+    assert list(failures(cases)) == [
+        "./mine on 3.9, a:",
+        f"  {codec}",
+        "  tidegauge replay /tmp/a.tide.db --paused --at 0.000000s",
+        "  1 other case failed in the same way: a on 4.1",
+        "./mine on 3.9, b:",
+        f"  {lost}",
+        "  tidegauge replay /tmp/b.tide.db --paused --at 0.000000s",
+    ]
 
 
 def test_the_same_seed_gives_the_same_verdicts_for_the_same_reasons(
