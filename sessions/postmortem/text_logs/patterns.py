@@ -279,7 +279,7 @@ SlowRequest REQUESTS until 2.6 | totalTime:
     [;,]totalTime:(?P<total_ms>\d{4,12}(?:\.\d{1,9})?)
     & ompleted request: ?(?:RequestHeader\(apiKey=|Name: ?)(?P<api>\w{1,60})
 # KRaft's controllers.
-UncleanLeaderElected PARTITION_CHANGE_BUILDER since 3.3 | using an unclean election
+UncleanLeaderElected PARTITION_CHANGE_BUILDER since 3.5 | using an unclean election
     Setting new leader for topicId (?P<topic_id>[\w-]{22}), partition (?P<partition>\d+) to (?P<leader>\d+) using an unclean election
 PartitionRecordChanged REPLICATION_CONTROL since 3.0 unclean=yes | UNCLEAN partition change for
     UNCLEAN partition change for <TP> with topic ID [\w-]{22}: (?P<changes>.{1,1000}?)(?: \(|$|\r)
@@ -293,7 +293,7 @@ ControllerResigned QUORUM_CONTROLLER since 2.8 | enouncing
     (?:\[QuorumController id=|\[Controller )(?P<node>\d+)\] Renouncing the (?:leadership|active)[^(]{0,80}?(?:epoch (?P<epoch>\d+))?
 QuorumRole QUORUM_STATE since 2.8 | Completed transition to
     Completed transition to (?P<role>Follower|Candidate|Prospective|Unattached|Resigned|Voted|Leader)(?:State)?\((?:.{0,2000}?[( ])?epoch=(?P<epoch>\d+)(?:, leader(?:Id)?=(?P<leader>\d+))?
-QuorumHighWatermark LEADER_STATE since 2.8 | High watermark set to
+QuorumHighWatermark LEADER_STATE since 3.4 | High watermark set to
     High watermark set to LogOffsetMetadata\(offset=(?P<offset>\d+).{0,200}? for the first time for epoch (?P<epoch>\d+)
 QuorumFetchTimedOut KAFKA_RAFT_CLIENT since 2.8 | due to fetch timeout
     (?:Become candidate|Transitioning to \w{1,20} state) due to fetch timeout

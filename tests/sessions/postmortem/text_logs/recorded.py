@@ -1,4 +1,4 @@
-"""Text logs of real clusters of sixteen releases, which all went through the same faults.
+"""Text logs of real clusters of seventeen releases, which all went through the same faults.
 
 Three brokers, topics ``t`` (1:2:0, unclean election allowed) and ``u``; a follower froze for longer
 than its lag time; broker 1, leader of t-0, was cut off from ZooKeeper (or from the controllers) and
@@ -20,8 +20,10 @@ WITH_ZOOKEEPER: Final = (
 )  # fmt: skip
 CONTROLLERS_RAN_ON: Final = ("4.2.0", "4.3.1", "4.4.0")
 """Here no controller was killed; broker 0 was fenced before it had been behind for the lag time."""
-KRAFT: Final = ("3.9.2", "4.0.2", "4.1.2", *CONTROLLERS_RAN_ON)
-NAMED: Final = ("0.9.0.1", "0.11.0.3", "2.1.1", "2.6.3", "4.0.2", *CONTROLLERS_RAN_ON)
+OLDEST_KRAFT: Final = "3.3.2"
+"""Its controller elected nobody uncleanly, and does not print a HW."""
+KRAFT: Final = (OLDEST_KRAFT, "3.9.2", "4.0.2", "4.1.2", *CONTROLLERS_RAN_ON)
+NAMED: Final = ("0.9.0.1", "0.11.0.3", "2.1.1", "2.6.3", "3.3.2", "4.0.2", *CONTROLLERS_RAN_ON)
 """Those whose recordings have the release and the configuration that processes print."""
 
 
