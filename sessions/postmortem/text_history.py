@@ -20,6 +20,7 @@ from emulator.metadata_log.changes import MetadataDelta
 from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import (
     FENCE,
+    NO_FENCING_CHANGE,
     RECOVERED,
     RECOVERING,
     UNFENCE,
@@ -27,6 +28,7 @@ from emulator.metadata_log.records import (
     BrokerRegistrationChangeRecord,
     PartitionRecord,
     RegisterBrokerRecord,
+    RemoveTopicRecord,
     TopicRecord,
 )
 from emulator.metadata_log.registrations import PartitionRegistration
@@ -119,8 +121,10 @@ def told_by(entry: Entry) -> Told | None:
             if leader is None and fact.state == "OfflinePartition":
                 leader = _NOBODY
             is_unclean = fact.recovery == "RECOVERING"
-            is_known = fact.isr is not None
+            is_known = fact.isr is not None or leader == _NOBODY
             return Told(fact.tp, leader, fact.isr, fact.epoch, fact.version, is_unclean, is_known)
+        case facts.ElectionFailed(tp=tp, state="OfflinePartition"):
+            return Told(tp, _NOBODY, is_election=True)
         case facts.LeaderAndIsrReceived() | facts.LeftIsr() as fact:
             return Told(fact.tp, fact.leader, fact.isr, fact.epoch, fact.version)
         case facts.LeaderStarted() as fact:
@@ -145,23 +149,49 @@ class LineRecords:
 
     def records(self, entry: Entry) -> Iterator[AnyRecord]:
         """Yield what a line adds to the image."""
-        fact = entry.fact
-        match fact:
-            case facts.BrokerRegistered(broker=broker, broker_epoch=epoch):
-                known = self.image.brokers.get(broker)
-                if known is None or known.fenced:
-                    yield RegisterBrokerRecord(broker, "", epoch or 0)
-                    yield BrokerRegistrationChangeRecord(broker, epoch or 0, UNFENCE)
-            case facts.BrokerFenced(broker=broker):
-                yield from self._gone((broker,))
-            case facts.BrokersChanged(deleted=deleted):
-                yield from self._gone(deleted)
+        match entry.fact:
+            case facts.TopicDeleted(topic=name):
+                topic = self.image.topic(name)
+                if topic is not None:
+                    yield RemoveTopicRecord(topic.id)
             case facts.UncleanLeaderElected(tp=str(tp), leader=leader):
                 self._unclean[tp] = leader  # the lines that follow have its epoch
-            case _:
+            case fact:
+                yield from self._brokers(fact)
                 told = told_by(entry)
                 if told is not None:
                     yield from self._partition(told)
+
+    def _brokers(self, fact: facts.Fact) -> Iterator[AnyRecord]:
+        """Yield who comes and goes."""
+        match fact:
+            case facts.BrokerRegistered(broker=broker, broker_epoch=epoch):
+                yield from self._here((broker,), epoch or 0)
+            case facts.BrokerUnfenced(broker=int(broker)):
+                known = self.image.brokers.get(broker)
+                if known is not None and known.fenced:
+                    yield BrokerRegistrationChangeRecord(broker, known.epoch, UNFENCE)
+            case facts.BrokerFenced(broker=broker):
+                yield from self._gone((broker,))
+            case facts.BrokersChanged(live=live, at_start=True):
+                yield from self._gone([known for known in self.image.brokers if known not in live])
+                yield from self._here(live)
+            case facts.BrokersChanged(added=added, deleted=deleted):
+                yield from self._gone(deleted)
+                yield from self._here(added)
+            case facts.ControlledShutdown(node=int(node)):
+                known = self.image.brokers.get(node)
+                if known is not None and not known.fenced and not known.in_controlled_shutdown:
+                    yield BrokerRegistrationChangeRecord(node, known.epoch, NO_FENCING_CHANGE, 1)
+            case _:
+                pass
+
+    def _here(self, brokers: Sequence[int], epoch: int = 0) -> Iterator[AnyRecord]:
+        for broker in brokers:
+            known = self.image.brokers.get(broker)
+            if known is None or known.fenced:
+                yield RegisterBrokerRecord(broker, "", epoch)
+                yield BrokerRegistrationChangeRecord(broker, epoch, UNFENCE)
 
     def _gone(self, brokers: Sequence[int]) -> Iterator[AnyRecord]:
         for broker in brokers:
@@ -209,8 +239,9 @@ def _is_old(before: PartitionRegistration, told: Told) -> bool:
         return True
     if told.version is not None:
         return told.version < before.partition_epoch
-    is_of_leader = told.epoch is None and told.leader is not None
-    return is_of_leader and told.leader != before.leader and not told.is_unclean
+    if told.epoch is not None or told.leader is None or told.is_election:
+        return False
+    return told.leader != before.leader and not told.is_unclean
 
 
 def read_sources(paths: Sequence[str], zone: tzinfo = UTC) -> TextLogs | None:

@@ -228,10 +228,11 @@ class UncleanLeaderElected(Fact, frozen=True, kw_only=True, tag="unclean_leader_
 
 
 class ElectionFailed(Fact, frozen=True, kw_only=True, tag="election_failed"):
-    """No leader could be elected for a partition."""
+    """No leader could be elected for a partition, which stays in its ``state``."""
 
     says: ClassVar[str] = "no leader could be elected for {tp}"
     tp: str
+    state: str | None = None
 
 
 class ControllerElected(Fact, frozen=True, kw_only=True, tag="controller_elected"):
@@ -254,12 +255,16 @@ class ControllerResigned(Fact, frozen=True, kw_only=True, tag="controller_resign
 
 
 class BrokersChanged(Fact, frozen=True, kw_only=True, tag="brokers_changed"):
-    """A controller saw registrations in ZooKeeper come and go."""
+    """A controller saw registrations in ZooKeeper come and go.
+
+    ``at_start``: it was just elected, and may not have seen who came and went before.
+    """
 
     added: Brokers = ()
     deleted: Brokers = ()
     bounced: Brokers = ()
     live: Brokers = ()
+    at_start: bool = False
 
     @property
     def sentence(self) -> str:
@@ -513,6 +518,13 @@ class LogDeleted(Fact, frozen=True, kw_only=True, tag="log_deleted"):
 
     says: ClassVar[str] = "deleted its log of {tp}"
     tp: str
+
+
+class TopicDeleted(Fact, frozen=True, kw_only=True, tag="topic_deleted"):
+    """A controller has deleted a topic, after all replicas."""
+
+    says: ClassVar[str] = "the controller has deleted topic {topic}"
+    topic: str
 
 
 class Recovered(Fact, frozen=True, kw_only=True, tag="recovered"):

@@ -42,6 +42,8 @@ REPLICATION_CONTROL org.apache.kafka.controller.ReplicationControlManager
 QUORUM_STATE org.apache.kafka.raft.QuorumState
 CONFIGURATION kafka.server.KafkaConfig org.apache.kafka.common.config.AbstractConfig
 LIFECYCLE kafka.server.BrokerLifecycleManager org.apache.kafka.server.BrokerLifecycleManager
+TOPIC_DELETION kafka.controller.TopicDeletionManager
+    kafka.controller.TopicDeletionManager$DeleteTopicsThread
 LEADER_SELECTION kafka.controller.OfflinePartitionLeaderSelector
     kafka.controller.PartitionStateMachine kafka.controller.ZkPartitionStateMachine
 BROKER_CHANGES kafka.controller.KafkaController
@@ -140,8 +142,10 @@ PartitionChanged CONTROLLER until 1.0 | New leader and ISR for partition
     New leader and ISR for partition <TP> is \{"leader":(?P<leader>-?\d+),"leader_epoch":(?P<epoch>\d+),"isr":\[(?P<isr>[\d,]{0,4000})\]\}
 UncleanLeaderElected LEADER_SELECTION until 1.0 | potential data loss
     No broker in ISR is alive for <TP>\. Elect leader (?P<leader>\d+) from live brokers
+TopicDeleted TOPIC_DELETION until 3.9 | uccessfully completed
+    Deletion of topic (?P<topic>[\w.-]{1,249}) successfully completed
 ElectionFailed STATE_CHANGE since 1.1 until 3.9 | failed to change state for partition
-    failed to change state for partition <TP> from
+    failed to change state for partition <TP> from (?P<state>\w{1,40})
 ElectionFailed STATE_CHANGE until 1.0 | encountered error while electing leader for partition
     encountered error while electing leader for partition <TP> due to
 ControllerElected CONTROLLER until 1.0 | is ready to serve as the new controller
@@ -152,6 +156,8 @@ ControllerResigned CONTROLLER until 3.9 | esigned
     (?:\[Controller id=(?P<node>\d+)\] Resigned|Broker (?P<old_node>\d+) resigned as the controller)
 BrokersChanged BROKER_CHANGES until 3.9 | Newly added brokers
     Newly added brokers: (?P<added><IDS>), deleted brokers: (?P<deleted><IDS>), (?:bounced brokers: (?P<bounced><IDS>), )?all live brokers: (?P<live><IDS>)
+BrokersChanged CONTROLLER until 3.9 at_start=yes | Currently active brokers in the cluster
+    Currently active brokers in the cluster: \w{0,10}Set\((?P<live><IDS>)\)
 BrokerFailed CONTROLLER until 3.9 | Broker failure callback for
     Broker failure callback for (?P<brokers><IDS>)
 ControlledShutdown CONTROLLER until 3.9 stage=the controller moves its leaderships | hutting down broker

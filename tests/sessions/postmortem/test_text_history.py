@@ -9,6 +9,7 @@ from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
 from sessions.own_cluster.reading import SourceError
 from sessions.playback.cursor import Cursor
+from sessions.postmortem.incident import Incident
 from sessions.postmortem.text_history import examine, read_sources, record
 from sessions.postmortem.text_logs.merging import find_text_logs
 from sessions.postmortem.zookeeper import examination as zookeeper
@@ -29,6 +30,31 @@ def test_leaders_and_isrs_at_the_end_are_those_of_the_transaction_log(release: s
         assert set(partition.isr) <= set(found.isr)  # a shutdown's last changes are not told
     unclean = {entry.what for entry in exact.timeline.entries if entry.kind == "unclean"}
     assert {entry.what for entry in told.timeline.entries if entry.kind == "unclean"} == unclean
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_losses_and_partitions_without_a_leader_are_those_of_the_transaction_log(
+    release: str,
+) -> None:
+    told = examine(find_text_logs([RECORDINGS / release]))
+    exact = zookeeper.examine(history(release))
+    assert losses(told) == losses(exact)
+    found = without_leader(told)
+    for which, seconds in without_leader(exact).items():
+        assert found[which] == pytest.approx(seconds, abs=1)
+
+
+def losses(incident: Incident) -> list[tuple[int, bool]]:
+    return [(loss.broker, loss.is_controlled) for loss in incident.impact.losses]
+
+
+def without_leader(incident: Incident) -> dict[tuple[str, int, int | None], float]:
+    """What had no leader for a second or longer: before, after, and for how many seconds."""
+    return {
+        (window.tp, window.leader, window.successor): seconds
+        for window in incident.impact.offline
+        if (seconds := window.lasts_us(incident.end_us) / 1e6) > 1
+    }
 
 
 @pytest.mark.parametrize("release", [*WITH_ZOOKEEPER, *KRAFT])
