@@ -21,7 +21,13 @@ from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.postmortem.events import Applied
 from sessions.postmortem.reasons import Causes
 from sessions.postmortem.text_logs.entries import Entry
-from sessions.postmortem.text_logs.facts import Configured, FollowerStarted, ProcessState, Truncated
+from sessions.postmortem.text_logs.facts import (
+    Configured,
+    ControlledShutdown,
+    FollowerStarted,
+    ProcessState,
+    Truncated,
+)
 
 KEPT_MAX: Final = 100_000
 """How many of each kind are kept."""
@@ -101,7 +107,8 @@ class BrokerLoss(Struct):
     ``fenced_us`` is None while it shuts down. ``elected`` partitions got another leader,
     ``offline`` ones got none. It registered again at ``registered_us``, was unfenced at
     ``unfenced_us``, and was back in all ISRs at ``in_sync_us``; None: not in this history.
-    ``lived`` is the line of its own text log that shows it running while nobody heard of it.
+    ``lived`` is the line of its own text log that shows it running while nobody heard of it, and
+    ``has_log`` tells whether there is such a log.
     """
 
     broker: int
@@ -115,6 +122,7 @@ class BrokerLoss(Struct):
     unfenced_us: int | None = None
     in_sync_us: int | None = None
     lived: str | None = None
+    has_log: bool = False
 
     @property
     def is_same_process(self) -> bool:
@@ -157,6 +165,7 @@ class Impact:
         self._lags: dict[tuple[int, int], Lag] = {}
         self._last_lines: dict[int, Entry] = {}
         self._starting: set[int] = set()
+        self._stopping: set[int] = set()
 
     def take(
         self, applied: Applied, image: MetadataImage, because: Mapping[int, str] | None = None
@@ -185,6 +194,10 @@ class Impact:
                 self._starting.add(line.node)
             self._last_lines[line.node] = line
         match line.fact:
+            case ControlledShutdown(node=node):
+                broker = line.node if node is None else node
+                if broker is not None:
+                    self._stopping.add(broker)
             case Truncated(tp=tp, offset=offset) if offset > 0:
                 end = self._ends.pop((line.node, tp), None)
                 end = end if end is not None and end > offset else None
@@ -207,6 +220,7 @@ class Impact:
         for record in applied.records:
             if isinstance(record, RegisterBrokerRecord):
                 self._starting.discard(record.broker_id)
+                self._stopping.discard(record.broker_id)
                 loss = self._lost.get(record.broker_id)
                 if loss is not None and loss.registered_us is None:
                     loss.registered_us = now_us
@@ -224,8 +238,11 @@ class Impact:
             if loss is not None and loss.fenced_us is None:
                 loss.fenced_us = now_us
             elif loss is None or loss.unfenced_us is not None:
-                loss = self._lose(broker, applied, is_controlled=False)
-                loss.fenced_us, loss.lived = now_us, self._sign_of_life(broker, now_us)
+                # A broker that leads nothing is fenced at once if it asks to shut down.
+                loss = self._lose(broker, applied, is_controlled=broker in self._stopping)
+                loss.fenced_us, loss.has_log = now_us, broker in self._last_lines
+                if not loss.is_controlled:
+                    loss.lived = self._sign_of_life(broker, now_us)
         elif record.in_controlled_shutdown:
             self._lose(broker, applied, is_controlled=True)
 

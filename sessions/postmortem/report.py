@@ -200,7 +200,8 @@ def _how(loss: BrokerLoss, words: Words) -> str:
         return "controlled shutdown"
     lived = f"; it was running ({loss.lived})" if loss.lived is not None else ""
     came_back = "; the same process came back" if loss.is_same_process else ""
-    return f"{words.silent}{lived}{came_back}"
+    is_told = loss.elected or loss.offline or loss.has_log or lived or came_back
+    return f"{words.silent}{'' if is_told else words.or_stopped}{lived}{came_back}"
 
 
 def _what_if(comparisons: Sequence[WhatIf]) -> Section | None:

@@ -18,6 +18,7 @@ class Words(Struct, frozen=True):
 
     ``timeout`` is the configuration that says for how long a broker may be silent. ``lost`` is
     what becomes of its registration, and ``silent`` how a broker is lost that did not shut down.
+    ``or_stopped`` is added where it led nothing and no text log tells: it may have shut down.
     ``records`` and ``batches`` are what the history consists of.
     """
 
@@ -30,6 +31,7 @@ class Words(Struct, frozen=True):
     recovery: str
     lost: str
     silent: str
+    or_stopped: str
     records: str
     batches: str
 
@@ -46,6 +48,7 @@ KRAFT: Final = Words(
     recovery="from the fencing until the broker is back in all ISRs that it was removed from.",
     lost="fenced",
     silent="no heartbeat",
+    or_stopped=", or a shutdown while it led nothing",
     records="record",
     batches="batches",
 )
@@ -64,6 +67,7 @@ ZOOKEEPER: Final = Words(
     " removed from.",
     lost="registration gone",
     silent="session expired",
+    or_stopped="",
     records="znode change",
     batches="transactions",
 )

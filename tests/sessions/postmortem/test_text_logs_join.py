@@ -7,6 +7,7 @@ from emulator import events
 from emulator.events import Event
 from emulator.wire.metadata import messages as wire
 from sessions.postmortem.incident import Incident, examine, read_sources
+from sessions.postmortem.report import report_of, verdict
 from sessions.postmortem.timeline import ISR_SHRINK
 from tests.sessions.postmortem.logs import BEGIN_MS, TOPIC, Log, cluster, fence
 
@@ -62,6 +63,36 @@ def test_a_fencing_is_caused_by_the_controllers_line_and_that_by_the_brokers_las
     assert (last.host, last.source.rpartition("/")[2]) == (2, "server.log:1")
     entry = next(each for each in incident.timeline.entries if each.what == "broker 2 is fenced")
     assert entry.source == told.source
+
+
+def how_lost(incident: Incident) -> str:
+    sections = report_of(incident, ["x"]).sections
+    (row,) = next(each.rows for each in sections if each.title == "Brokers that were lost")
+    return row[2]
+
+
+def test_a_broker_that_led_nothing_shut_down_if_a_line_says_so(tmp_path: Path) -> None:
+    log = cluster()
+    second = log.second
+    log.add(fence(2, 4), version=1)
+    shutdown = line(
+        second - 0.1,
+        "INFO [QuorumController id=100] Unfenced broker 2 has requested and been granted an"
+        " immediate shutdown. (org.apache.kafka.controller.BrokerHeartbeatManager)",
+    )
+    incident, _ = read(log, tmp_path / "a", {"node100/controller.log": shutdown})
+    (loss,) = incident.impact.losses
+    assert loss.is_controlled
+    assert how_lost(incident) == "controlled shutdown"
+    assert "without a shutdown" not in verdict(incident)
+    silent, _ = read(log, tmp_path / "b", {})
+    assert how_lost(silent) == "no heartbeat, or a shutdown while it led nothing"
+    started = line(
+        0,
+        "INFO [BrokerServer id=2] Transition from STARTING to STARTED (kafka.server.BrokerServer)",
+    )
+    died, _ = read(log, tmp_path / "c", {"node2/server.log": started})
+    assert how_lost(died) == "no heartbeat"
 
 
 def test_a_shrink_has_the_leaders_line_with_its_offsets(tmp_path: Path) -> None:
