@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Struct
 
-from commands.cli.options import Given, option
+from commands.cli.options import Value, option
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.places import memory
@@ -239,7 +239,7 @@ def with_access(command: Callable[..., int]) -> Callable[..., int]:
             parameters.append(parameter)
 
     @wraps(command)
-    def run(**words: Given) -> int:
+    def run(**words: Value) -> int:
         access = AccessOptions(**{name: words.pop(name) for name in options})
         return command(**words, access=access)
 

@@ -18,7 +18,7 @@ from commands.output import streams
 from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
-    from commands.runs.exploration import Explored, Kept, Limits, Subject
+    from commands.runs.exploration import Explored, Limits, SearchStore, Subject
     from emulator.explorer.bounds import Bounds
 
 app = typer.Typer()
@@ -346,9 +346,9 @@ def _store(
     conf: dict[str, str],
     memory: int | None,
     matrix: bool,
-) -> "Kept | None":
+) -> "SearchStore | None":
     """Return where the search is stored; None if it is not."""
-    from commands.runs.exploration import Kept
+    from commands.runs.exploration import SearchStore
 
     if conf and master is None:
         raise BadWord("--conf is of Spark, and there is no --master")
@@ -361,7 +361,7 @@ def _store(
         return None
     if matrix:
         raise BadWord("--out keeps one search, and --matrix makes many")
-    return Kept(out, resume, master, conf)
+    return SearchStore(out, resume, master, conf)
 
 
 def _subjects(
@@ -407,7 +407,7 @@ def _explore(
     keep_going: bool,
     as_json: bool,
     script: str | None,
-    store: "Kept | None",
+    store: "SearchStore | None",
 ) -> int:
     from commands.runs.exploration import explore as search
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Parse = Callable[[str], Any]
 """Parses a word; raises :class:`~sessions.grammar.words.BadWord`."""
-Given = Any
+Value = Any
 """What typer passes to a parser: the word, or a default."""
 Declaration = Any
 """Return type of typer's ``Argument`` and ``Option``."""
@@ -30,11 +30,11 @@ CANDIDATES: Final[dict[str, Candidates]] = {"VERSION": candidates.versions}
 """The completions of kinds of words."""
 
 
-def parsed(parse: Parse) -> Callable[[Given], Given]:
+def parsed(parse: Parse) -> Callable[[Value], Value]:
     """Adapt ``parse`` to typer: pass defaults through and raise typer's error for a bad word."""
 
     @wraps(parse)
-    def checked(value: Given) -> Given:
+    def checked(value: Value) -> Value:
         if not isinstance(value, str):
             return value
         try:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-class Wanted(NamedTuple):
+class ChangeOptions(NamedTuple):
     """A change to preview: the file of a plan, brokers that leave or come, configurations."""
 
     plan: str | None
@@ -48,7 +48,7 @@ class Wanted(NamedTuple):
     settings: Sequence[values.Setting]
 
 
-class Where(NamedTuple):
+class Execution(NamedTuple):
     """Where cases run: in so many processes here, or with a Spark master."""
 
     workers: int
@@ -216,9 +216,9 @@ def rehearse(
         kinds=[*(kinds or ()), *(["pair"] if pairs else ())],
         lose=lose or [],
         roll=roll,
-        change=Wanted(reassign, decommission or [], add_brokers or [], set_config or []),
+        change=ChangeOptions(reassign, decommission or [], add_brokers or [], set_config or []),
         seed=seed,
-        where=Where(workers or os.cpu_count() or 1, master, spark_conf(conf)),
+        execution=Execution(workers or os.cpu_count() or 1, master, spark_conf(conf)),
     )
     if html is not None:
         _write_page(report, _differences(report, unchanged), Path(html), sources)
@@ -241,9 +241,9 @@ def _rehearsed(
     kinds: Sequence[str],
     lose: Sequence[values.Losses],
     roll: bool,
-    change: Wanted,
+    change: ChangeOptions,
     seed: int | None,
-    where: Where,
+    execution: Execution,
 ) -> tuple["Report", "Report | None"]:
     """Return the report, and if a change is previewed that of the cluster without it."""
     from commands.output.progress import Progress
@@ -266,7 +266,7 @@ def _rehearsed(
     def run(rehearsal: Rehearsal, label: str) -> Runs:
         cases = list(dict.fromkeys(_cases(rehearsal.image, kinds, lose, only_rolled=roll)))
         trials = len(all_trials(cases, rehearsal.image))
-        run_trials = where.run(rehearsal, _spec(rehearsal.image, number))
+        run_trials = execution.run(rehearsal, _spec(rehearsal.image, number))
         with Progress(label, "trials", trials) as progress:
             return run_cases(cases, rehearsal.image, run_trials, progress)
 
@@ -299,7 +299,7 @@ def _spec(image: "ClusterImage", seed: int) -> "CreateCluster":
     return CreateCluster(version=image.release or "", mode=image.mode or "", image=image, seed=seed)
 
 
-def _plan(image: "ClusterImage", change: Wanted, seed: int) -> "Plan":
+def _plan(image: "ClusterImage", change: ChangeOptions, seed: int) -> "Plan":
     """The plan that is given, or else the one that Kafka generates for brokers that leave."""
     from sessions.own_cluster.importing import read_source
     from sessions.own_cluster.reading import Authority, SourceError

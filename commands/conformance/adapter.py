@@ -17,7 +17,7 @@ QUOTED_MAX: Final = 300
 """Characters of an adapter's output that an error quotes at most."""
 
 
-class Told(Struct, frozen=True):
+class SendResult(Struct, frozen=True):
     """What became of a record that was sent; without an error it is acknowledged."""
 
     offset: int = -1
@@ -40,7 +40,7 @@ class Answer(Struct, frozen=True):
     client: str = ""
     can: frozenset[str] = frozenset()
     oldest: Annotated[str, Meta(pattern=r"^(\d+(\.\d+)*)?$")] = ""
-    results: list[Told] = []
+    results: list[SendResult] = []
     records: list[Record] = []
     assigned: list[tuple[str, int]] = []
 

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, Final
 
 from commands.conformance import settings, steps
-from commands.conformance.adapter import Adapter, AdapterError, Answer, Told
+from commands.conformance.adapter import Adapter, AdapterError, Answer, SendResult
 from commands.conformance.broker_names import BrokerNames, ScenarioError
 from commands.conformance.guarantees import settled, visible
 from commands.conformance.history import (
@@ -293,7 +293,7 @@ class Run:
             for sent in batch
         ]
         answer = await self._ask(who, "any", "send", records=records)
-        whole = Told(error=answer.error or "the answer has no result for it")
+        whole = SendResult(error=answer.error or "the answer has no result for it")
         results = [*answer.results, *[whole] * len(batch)]
         for sent, result in zip(batch, results, strict=False):
             sent.error = result.error or ""

@@ -86,7 +86,7 @@ class ScriptError(CommandError):
         self.column = column
 
 
-class _Written(Struct, frozen=True):
+class _Parsed(Struct, frozen=True):
     """A statement with its source position and its parsed value."""
 
     meaning: Meaning
@@ -109,7 +109,7 @@ class _Reader:
 
     def read(
         self, text: str, source: str, folder: Path, trail: tuple[Path, ...]
-    ) -> Iterator[_Written]:
+    ) -> Iterator[_Parsed]:
         for line in split_lines(text, semicolons=source in (COMMAND_LINE, NO_PLACE)):
             with relative_to(folder):
                 statement = self._statement(line, source)
@@ -123,7 +123,7 @@ class _Reader:
         self.column = self.column or column
         self.problems.append(f"{source}:{line}:{column}: {message}" if source else message)
 
-    def _statement(self, source_line: Line, source: str) -> _Written | None:
+    def _statement(self, source_line: Line, source: str) -> _Parsed | None:
         line, words = source_line, list[Word]()
         try:
             self.asked |= variables_in(line.text)
@@ -135,9 +135,9 @@ class _Reader:
                 source, line.position_of(_offset(error.word, line.text, words)), str(error)
             )
             return None
-        return _Written(parsed, line.text, source, *line.position_of(0)) if parsed else None
+        return _Parsed(parsed, line.text, source, *line.position_of(0)) if parsed else None
 
-    def _included(self, at: _Written, folder: Path, trail: tuple[Path, ...]) -> Iterator[_Written]:
+    def _included(self, at: _Parsed, folder: Path, trail: tuple[Path, ...]) -> Iterator[_Parsed]:
         assert isinstance(at.meaning, Include)
         path = folder / at.meaning.path
         refused = _not_to_be_run(path, trail, self.inside)
@@ -270,7 +270,7 @@ def _offset(wrong: str | None, text: str, words: Sequence[Word]) -> int:
     return max(0, text.find(wrong))
 
 
-def _check_cluster(statements: Sequence[_Written], source: str, reader: _Reader) -> None:
+def _check_cluster(statements: Sequence[_Parsed], source: str, reader: _Reader) -> None:
     """Check that ``cluster`` is the first statement and occurs only once."""
     if reader.problems and not statements:
         return
@@ -285,7 +285,7 @@ def _check_cluster(statements: Sequence[_Written], source: str, reader: _Reader)
 
 
 def _cluster(
-    statements: Sequence[_Written], options: Sequence[str], reader: _Reader
+    statements: Sequence[_Parsed], options: Sequence[str], reader: _Reader
 ) -> Statement | None:
     """Return the ``cluster`` statement with extra options appended: the last value of each wins."""
     if not statements or not isinstance(statements[0].meaning, CreateCluster):
@@ -319,12 +319,12 @@ def _is_cluster(text: str) -> bool:
     return True
 
 
-def _steps(statements: Sequence[_Written]) -> list[Step]:
+def _steps(statements: Sequence[_Parsed]) -> list[Step]:
     """Return the statements in order, each with the error that the next one expects of it."""
     return [_step(statement, after) for statement, after in zip_longest(statements, statements[1:])]
 
 
-def _step(statement: _Written, after: _Written | None) -> Step:
+def _step(statement: _Parsed, after: _Parsed | None) -> Step:
     if isinstance(statement.meaning, Show):
         return ShowStatement(statement.meaning, statement.text, statement.line)
     if isinstance(statement.meaning, At):

@@ -11,7 +11,7 @@ from commands.library.index import GROUPS, Scenario, find, library
 from commands.runs.driver import Pace
 from commands.runs.live import asked, completer, replay_source_on_screen
 from commands.runs.recording import TEMPORARY_BYTES_MAX, recorder
-from commands.runs.script_from_session import Ending, Given, script_of, write_script
+from commands.runs.script_from_session import Ending, TimedStatement, script_of, write_script
 from commands.runs.script_runner import ScriptRunner
 from console.model.exploration import Explored, Question, Watch
 from console.model.library import Card, Finding, LibraryError, Opened, Tell
@@ -314,7 +314,9 @@ def _script(session: SessionFile, name: str, ending: Ending, source: Source) -> 
     if left_out:
         ending = Ending(ending.time_us, None)
     entries = [
-        Given(entry.seq, entry.time_us, None if left_out else entry.steps, entry.line, entry.text)
+        TimedStatement(
+            entry.seq, entry.time_us, None if left_out else entry.steps, entry.line, entry.text
+        )
         for entry in statements
     ]
     return script_of(name, session.origin.cluster, entries, ending, event_at, left_out)

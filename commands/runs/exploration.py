@@ -65,7 +65,7 @@ class Subject(Struct, frozen=True):
         return self.question.properties
 
 
-class Kept(Struct, frozen=True):
+class SearchStore(Struct, frozen=True):
     """Where a search is stored, and where it runs: locally, or on the Spark of ``master``."""
 
     place: str
@@ -364,7 +364,7 @@ def in_console(question: "lab.Question", version: str, watch: "lab.Watch") -> "l
 
 
 def explore(
-    subject: Subject, limits: Limits, *, keep_going: bool, store: Kept | None = None
+    subject: Subject, limits: Limits, *, keep_going: bool, store: SearchStore | None = None
 ) -> Explored:
     """Search and show progress, until the search is exhausted or a limit is reached.
 
@@ -385,7 +385,7 @@ def explore(
 
 
 @contextlib.contextmanager
-def _search(subject: Subject, store: Kept | None) -> Iterator[tuple[Search, Keep | None]]:
+def _search(subject: Subject, store: SearchStore | None) -> Iterator[tuple[Search, Keep | None]]:
     """Yield a search in this process, and the store of its levels."""
     question = subject.question
     if store is None:
@@ -401,7 +401,9 @@ def _search(subject: Subject, store: Kept | None) -> Iterator[tuple[Search, Keep
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
 
 
-def _explore_on_spark(subject: Subject, store: Kept, watch: "_Watch", keep_going: bool) -> Result:
+def _explore_on_spark(
+    subject: Subject, store: SearchStore, watch: "_Watch", keep_going: bool
+) -> Result:
     from sessions.analysis.errors import AnalysisError
     from sessions.exploration.folder import ExplorationError
 

@@ -31,7 +31,7 @@ from sessions.grammar.words import BadWord
 from sessions.model.cluster_view import ClusterView
 from sessions.playback.cursor import Reply
 from sessions.recording.recorder import Recorder
-from sessions.sources.live import Asked, LiveSource
+from sessions.sources.live import LinePart, LiveSource
 from sessions.sources.replay import ReplaySource
 from sessions.sources.source import Source
 
@@ -122,7 +122,7 @@ def replay_source_on_screen(path: Path) -> ReplaySource:
 
 def asked(
     text: str, variables: dict[str, str] | None = None, happened: Happened = tuple
-) -> list[Asked]:
+) -> list[LinePart]:
     """Parse a console line: statements for the cluster, and queries of the view.
 
     ``happened`` returns the events that ``show events`` searches.

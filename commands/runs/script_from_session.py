@@ -27,7 +27,7 @@ IMAGE: Final = "image.cluster.json"
 ESCAPED: Final = "# the next statement had control characters; here they are escapes"
 
 
-class Given(Struct, frozen=True):
+class TimedStatement(Struct, frozen=True):
     """A statement as it was given: the event that recorded it, and its time.
 
     ``steps`` None: only the time is known at which to run it.
@@ -55,7 +55,7 @@ EventAt = Callable[[int], Event | None]
 def script_of(
     name: str,
     spec: CreateCluster,
-    statements: Sequence[Given],
+    statements: Sequence[TimedStatement],
     ending: Ending,
     event_at: EventAt,
     of_clients: int = 0,
@@ -93,7 +93,7 @@ def _one_line(text: str) -> str:
     return without_controls(text).replace("\n", "\\n")
 
 
-def _follows_at_once(statement: Given, before: Event | None) -> bool:
+def _follows_at_once(statement: TimedStatement, before: Event | None) -> bool:
     """Return whether a runner gives the statement here anyway; typed lines have the number 1."""
     return (
         statement.line > 1

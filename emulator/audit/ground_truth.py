@@ -28,7 +28,7 @@ from emulator.storage.log import Log
 DEFERRED_US = 100_000
 """The delay of checks for situations that may resolve themselves."""
 
-Found = list[tuple[int, int]]
+OffsetRecords = list[tuple[int, int]]
 """Pairs of (offset, record id)."""
 Ranges = list[tuple[int, int]]
 """Offsets from the first number up to, not including, the second."""
@@ -71,10 +71,10 @@ class Mark(Struct, frozen=True, array_like=True, gc=False):
     newest: int = -1
     acked: int = 0
     consumed: int = 0
-    lost: Found = field(default_factory=list)
-    duplicated: Found = field(default_factory=list)
-    diverged: Found = field(default_factory=list)
-    consumed_lost: Found = field(default_factory=list)
+    lost: OffsetRecords = field(default_factory=list)
+    duplicated: OffsetRecords = field(default_factory=list)
+    diverged: OffsetRecords = field(default_factory=list)
+    consumed_lost: OffsetRecords = field(default_factory=list)
     lost_offsets: Ranges = field(default_factory=list)
 
 
@@ -94,10 +94,10 @@ class PartitionAudit(Struct, array_like=True, gc=False):
     acked: AckedList = field(default_factory=_none_acked)
     consumed: AckedList = field(default_factory=_none_acked)
     retried: dict[int, None] = field(default_factory=dict)
-    lost: Found = field(default_factory=list)
-    duplicated: Found = field(default_factory=list)
-    diverged: Found = field(default_factory=list)
-    consumed_lost: Found = field(default_factory=list)
+    lost: OffsetRecords = field(default_factory=list)
+    duplicated: OffsetRecords = field(default_factory=list)
+    diverged: OffsetRecords = field(default_factory=list)
+    consumed_lost: OffsetRecords = field(default_factory=list)
     newest_missing: int = -1
     marks: list[Mark] = field(default_factory=list)
     deleted: int = 0
@@ -469,7 +469,7 @@ def _suspects(acked: Iterable[Acked], log: Log, deleted: int) -> list[Acked]:
     ]
 
 
-def _one_by_one(records: Found) -> Iterable[Acked]:
+def _one_by_one(records: OffsetRecords) -> Iterable[Acked]:
     return (Acked(record, 1, offset) for offset, record in records)
 
 
@@ -481,9 +481,9 @@ def _ids(batches: Iterable[RecordBatch]) -> dict[int, int]:
     return counts
 
 
-def _missing(batches: Iterable[Acked], ids: dict[int, int]) -> Found:
+def _missing(batches: Iterable[Acked], ids: dict[int, int]) -> OffsetRecords:
     """The records of ``batches`` that are not among ``ids``."""
-    missing: Found = []
+    missing: OffsetRecords = []
     whole: dict[int, None] | None = None
     for batch in batches:
         if ids.get(batch.first_record, 0) >= batch.count:
@@ -497,10 +497,10 @@ def _missing(batches: Iterable[Acked], ids: dict[int, int]) -> Found:
     return missing
 
 
-def _duplicated(batches: Iterable[RecordBatch]) -> Found:
+def _duplicated(batches: Iterable[RecordBatch]) -> OffsetRecords:
     """Extra copies of a record."""
     counts: dict[int, int] = {}
-    extra: Found = []
+    extra: OffsetRecords = []
     for batch in batches:
         count_before = counts.get(batch.first_record, 0)
         for i in range(min(count_before, batch.count)):
@@ -509,7 +509,7 @@ def _duplicated(batches: Iterable[RecordBatch]) -> Found:
     return extra
 
 
-def _compared(logs: list[Log], begin: int) -> tuple[bool, Found]:
+def _compared(logs: list[Log], begin: int) -> tuple[bool, OffsetRecords]:
     """Whether all logs are equal from an offset on, batch by batch, as far as they reach.
 
     Also returns the offsets at which two logs differ, with the first log's record.

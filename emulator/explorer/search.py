@@ -76,7 +76,7 @@ def _goes_on(_progress: Progress) -> str:
     return ""
 
 
-class Kept(Struct, array_like=True):
+class SearchLevel(Struct, array_like=True):
     """What a level has added to a search, to be saved: a search can resume from all of these.
 
     ``values`` are the new values of each part (:mod:`emulator.explorer.plain`), ``places`` the bit
@@ -101,7 +101,7 @@ class Kept(Struct, array_like=True):
     broken: list[tuple[str, int, int]]
 
 
-Keep = Callable[[Kept], object]
+Keep = Callable[[SearchLevel], object]
 """A callback that receives what each level has added."""
 
 
@@ -245,7 +245,7 @@ class Search:
 
     # ---- saving and resuming
 
-    def _added(self, faulty: _Arrivals) -> Kept:
+    def _added(self, faulty: _Arrivals) -> SearchLevel:
         """What has been added since the last call."""
         result, low = self._result, self._kept_states
         self._kept_states = len(self._states)
@@ -255,7 +255,7 @@ class Search:
             self._kept_values[part] += len(new)
             values.append([self._plain.encoded(value) for value in new])
         width = -(-self.encoding.bits // 8)
-        return Kept(
+        return SearchLevel(
             result.faults,
             self._depth,
             self._low,
@@ -271,7 +271,7 @@ class Search:
             list(self._broken),
         )
 
-    def go_on_from(self, levels: Iterable[Kept]) -> None:
+    def go_on_from(self, levels: Iterable[SearchLevel]) -> None:
         """Resume from the levels, in order, of an earlier search of the same model."""
         last = None
         for level in levels:

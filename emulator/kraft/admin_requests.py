@@ -23,7 +23,7 @@ from emulator.releases.config import ConfigError, changed_lists
 
 Errors = Mapping[str, ApiError]
 """The result for each topic, partition or resource."""
-Asked = tuple[Result[Any], Errors]
+Outcome = tuple[Result[Any], Errors]
 
 
 def respond_to_admin(
@@ -55,7 +55,7 @@ def _created(outcomes: Mapping[str, object]) -> dict[str, messages.TopicCreated]
     }
 
 
-def _create_topics(controller: QuorumController, message: messages.CreateTopicsRequest) -> Asked:
+def _create_topics(controller: QuorumController, message: messages.CreateTopicsRequest) -> Outcome:
     topics = [
         CreatableTopic(
             name,
@@ -70,14 +70,14 @@ def _create_topics(controller: QuorumController, message: messages.CreateTopicsR
     return result, {name: created.error for name, created in result.response.items()}
 
 
-def _delete_topics(controller: QuorumController, message: messages.DeleteTopicsRequest) -> Asked:
+def _delete_topics(controller: QuorumController, message: messages.DeleteTopicsRequest) -> Outcome:
     result = controller.delete_topics(message.topics)
     return result, result.response
 
 
 def _create_partitions(
     controller: QuorumController, message: messages.CreatePartitionsRequest
-) -> Asked:
+) -> Outcome:
     topics = [
         CreatePartitionsTopic(name, count, [tuple(replicas) for replicas in lists] or None)
         for name, (count, lists) in message.topics.items()
@@ -86,7 +86,7 @@ def _create_partitions(
     return Result([], None) if message.validate_only else result, result.response
 
 
-def _alter_topics(controller: QuorumController, message: messages.AlterConfigsRequest) -> Asked:
+def _alter_topics(controller: QuorumController, message: messages.AlterConfigsRequest) -> Outcome:
     changes: dict[ConfigResource, dict[str, str | None]] = {}
     errors: dict[str, ApiError] = {}
     for topic, values in message.topics.items():
@@ -107,7 +107,7 @@ def _alter_topics(controller: QuorumController, message: messages.AlterConfigsRe
 
 def _alter_configs(
     controller: QuorumController, message: messages.IncrementalAlterConfigsRequest
-) -> Asked:
+) -> Outcome:
     resource = ConfigResource(message.resource_type, message.resource_name)
     alter = controller.incremental_alter_configs
     result = (controller.legacy_alter_configs if message.replaces else alter)(
@@ -117,19 +117,19 @@ def _alter_configs(
     return Result([], None) if message.validate_only else result, errors
 
 
-def _create_acls(controller: QuorumController, message: messages.CreateAclsRequest) -> Asked:
+def _create_acls(controller: QuorumController, message: messages.CreateAclsRequest) -> Outcome:
     result = controller.create_acls(message.acls)
     return result, {str(number): error for number, error in enumerate(result.response)}
 
 
-def _delete_acls(controller: QuorumController, message: messages.DeleteAclsRequest) -> Asked:
+def _delete_acls(controller: QuorumController, message: messages.DeleteAclsRequest) -> Outcome:
     result = controller.delete_acls(message.filters)
     return result, {str(number): error for number, (error, _) in enumerate(result.response)}
 
 
 def _update_features(
     controller: QuorumController, message: messages.UpdateFeaturesRequest
-) -> Asked:
+) -> Outcome:
     levels = {name: level for name, (level, _) in message.updates.items()}
     upgrade_types = list(UpgradeType)
     types = {name: upgrade_types[kind - 1] for name, (_, kind) in message.updates.items()}
@@ -139,11 +139,11 @@ def _update_features(
 
 def _unregister_broker(
     controller: QuorumController, message: messages.UnregisterBrokerRequest
-) -> Asked:
+) -> Outcome:
     return controller.unregister_broker(message.broker), {}
 
 
-def _elect_leaders(controller: QuorumController, message: messages.ElectLeadersRequest) -> Asked:
+def _elect_leaders(controller: QuorumController, message: messages.ElectLeadersRequest) -> Outcome:
     election = Election.UNCLEAN if message.unclean else Election.PREFERRED
     partitions = [split(tp) for tp in message.partitions] or None
     result = controller.elect_leaders(election, partitions)
@@ -152,7 +152,7 @@ def _elect_leaders(controller: QuorumController, message: messages.ElectLeadersR
 
 def _reassign(
     controller: QuorumController, message: messages.AlterPartitionReassignmentsRequest
-) -> Asked:
+) -> Outcome:
     targets = {
         split(tp): None if replicas is None else tuple(replicas)
         for tp, replicas in message.partitions.items()
@@ -165,7 +165,7 @@ def _by_partition(errors: Mapping[tuple[str, int], ApiError]) -> Errors:
     return {f"{topic}-{number}": error for (topic, number), error in errors.items()}
 
 
-_REQUESTS: Final[Mapping[type, Callable[[QuorumController, Any], Asked]]] = {
+_REQUESTS: Final[Mapping[type, Callable[[QuorumController, Any], Outcome]]] = {
     messages.CreateTopicsRequest: _create_topics,
     messages.DeleteTopicsRequest: _delete_topics,
     messages.CreatePartitionsRequest: _create_partitions,

@@ -38,7 +38,7 @@ from emulator.raft.state import (
     PROSPECTIVE,
     RESIGNED,
     UNATTACHED,
-    Asked,
+    InFlight,
     Parked,
     Progress,
     QuorumState,
@@ -710,7 +710,7 @@ class QuorumMember:
             return
         seq = self.around.send(peer, request, 0)
         due_us = self.around.now_us() + self.rules().request_timeout_us
-        state.asked[peer] = Asked(seq, due_us)
+        state.asked[peer] = InFlight(seq, due_us)
 
     def _is_awaited(self, peer: int, request: int) -> bool:
         """Whether this is the response to the request in flight."""

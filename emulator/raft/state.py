@@ -37,7 +37,7 @@ class Parked(Struct, array_like=True):
     due_us: int
 
 
-class Asked(Struct, array_like=True):
+class InFlight(Struct, array_like=True):
     """A request in flight to another member; it times out at ``due_us``."""
 
     request: int
@@ -100,7 +100,7 @@ class QuorumState(Struct, array_like=True):
     greets_us: int = 0
     fetched_in_epoch: bool = False
     parked: dict[int, Parked] = field(default_factory=dict)
-    asked: dict[int, Asked] = field(default_factory=dict)
+    asked: dict[int, InFlight] = field(default_factory=dict)
     resting: dict[int, Resting] = field(default_factory=dict)
     running: bool = False
     fetching: SnapshotFetch | None = None

@@ -20,7 +20,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sessions.analysis.job import Job, Result, Shown, in_ms, shown
+from sessions.analysis.job import Job, Result, TerminalColumn, in_ms, shown
 from sessions.analysis.metadata_log import releases
 from sessions.analysis.percentiles import percentiles
 from sessions.analysis.quorum import DOWN, GONE, REGISTRATION_CHANGE
@@ -323,7 +323,9 @@ JOB: Final = Job(
             shown(
                 session=SESSION,
                 partition="tp",
-                fault=Shown("", ("fault", "broker"), lambda *words: " ".join(map(str, words))),
+                fault=TerminalColumn(
+                    "", ("fault", "broker"), lambda *words: " ".join(map(str, words))
+                ),
                 at_event="fault_seq",
                 detected_ms=in_ms("detection_us"),
                 elected_ms=in_ms("election_us"),

@@ -10,7 +10,7 @@ from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import Table
 
 
-class Shown(Struct, frozen=True):
+class TerminalColumn(Struct, frozen=True):
     """A column in the terminal: its header, the result columns that it needs, and its formatter.
 
     ``text`` receives their values, none of them null; if one is null, the cell is empty.
@@ -36,7 +36,7 @@ class Result(Struct, frozen=True):
     table: Table
     run: Callable[[DatasetTables], DataFrame]
     title: str
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[TerminalColumn, ...] = ()
     worst: tuple[str, ...] = ()
     ties: tuple[str, ...] = ()
 
@@ -49,29 +49,31 @@ class Job(Struct, frozen=True):
     results: tuple[Result, ...]
 
 
-def shown(**columns: "str | Shown") -> tuple[Shown, ...]:
+def shown(**columns: "str | TerminalColumn") -> tuple[TerminalColumn, ...]:
     """Return columns by header (``_`` is a space in it): the result's own, or computed ones."""
     cells = {
-        header.replace("_", " "): Shown("", (value,)) if isinstance(value, str) else value
+        header.replace("_", " "): TerminalColumn("", (value,)) if isinstance(value, str) else value
         for header, value in columns.items()
     }
-    return tuple(Shown(header, column.columns, column.text) for header, column in cells.items())
+    return tuple(
+        TerminalColumn(header, column.columns, column.text) for header, column in cells.items()
+    )
 
 
-def in_ms(name: str) -> Shown:
+def in_ms(name: str) -> TerminalColumn:
     """Return a time column in milliseconds."""
     return rounded(name, 3, 1_000)
 
 
-def rounded(name: str, digits: int, unit: int = 1) -> Shown:
+def rounded(name: str, digits: int, unit: int = 1) -> TerminalColumn:
     """Return a column in a larger unit, with a number of decimals."""
-    return Shown("", (name,), lambda value: round(value / unit, digits))
+    return TerminalColumn("", (name,), lambda value: round(value / unit, digits))
 
 
-def answered(name: str, yes: str = "yes", no: str = "no") -> Shown:
+def answered(name: str, yes: str = "yes", no: str = "no") -> TerminalColumn:
     """Return a boolean column as words."""
-    return Shown("", (name,), lambda value: yes if value else no)
+    return TerminalColumn("", (name,), lambda value: yes if value else no)
 
 
-ACKS: Final = Shown("", ("acks",), lambda acks: "all" if acks == -1 else str(acks))
+ACKS: Final = TerminalColumn("", ("acks",), lambda acks: "all" if acks == -1 else str(acks))
 """The column ``acks`` in the notation of producers."""

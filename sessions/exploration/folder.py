@@ -24,7 +24,7 @@ class ExplorationError(Exception):
     """A search cannot be stored, or resumed. ``str()`` is one sentence with the cause."""
 
 
-class Asked(Struct, frozen=True):
+class StoredQuestion(Struct, frozen=True):
     """A search's question, and the program that computed the states in its folder."""
 
     question: Question
@@ -52,7 +52,7 @@ class WorkFolder:
         return str(self.location)
 
     @contextlib.contextmanager
-    def opened(self, search: Asked, *, resume: bool) -> Iterator[None]:
+    def opened(self, search: StoredQuestion, *, resume: bool) -> Iterator[None]:
         """Lock the folder for this search; with ``resume`` it may already contain it.
 
         Raises:
@@ -60,7 +60,7 @@ class WorkFolder:
                 process is using the folder, or it cannot be used.
         """
         with self.system_errors_explained():
-            stored = self.read(ASKED, Asked)
+            stored = self.read(ASKED, StoredQuestion)
             if stored is None and self.location.listed():
                 raise ExplorationError(
                     f"{self} contains something other than a search; choose another"
@@ -73,7 +73,7 @@ class WorkFolder:
                     self.write(ASKED, search)
                 yield
 
-    def _require(self, stored: Asked, search: Asked, resume: bool) -> None:
+    def _require(self, stored: StoredQuestion, search: StoredQuestion, resume: bool) -> None:
         if stored.layout != search.layout:
             raise ExplorationError(
                 f"{self} was made by another version of this program (layout {stored.layout}, here "

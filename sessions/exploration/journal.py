@@ -12,7 +12,7 @@ from zlib import crc32
 
 import msgspec
 
-from emulator.explorer.search import Kept
+from emulator.explorer.search import SearchLevel
 
 LEVELS: Final = "levels"
 LENGTH_BYTES: Final = 8
@@ -35,10 +35,10 @@ class Journal:
         if self._file is not None:
             self._file.close()
 
-    def levels(self) -> Iterator[Kept]:
+    def levels(self) -> Iterator[SearchLevel]:
         """Yield the complete levels in order, and truncate what follows them."""
         file = self._opened()
-        decoder = msgspec.msgpack.Decoder(Kept)
+        decoder = msgspec.msgpack.Decoder(SearchLevel)
         file.seek(0)
         whole = 0
         while content := _whole(file):
@@ -47,7 +47,7 @@ class Journal:
         file.truncate(whole)
         file.seek(whole)
 
-    def append(self, level: Kept) -> None:
+    def append(self, level: SearchLevel) -> None:
         """Keep one more level."""
         file = self._opened()
         content = self._encoder.encode(level)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from emulator.explorer.question import Question
 from emulator.explorer.search import Keep, Search
-from sessions.exploration.folder import Asked, ExplorationError, WorkFolder
+from sessions.exploration.folder import ExplorationError, StoredQuestion, WorkFolder
 from sessions.exploration.journal import Journal
 
 
@@ -19,7 +19,7 @@ def kept_search(question: Question, path: str, *, resume: bool) -> Iterator[tupl
     folder = WorkFolder(path)
     if folder.location.path is None:
         raise ExplorationError(f"{path} is not on this machine: only --master searches there")
-    stored = Asked(question, on_spark=False)
+    stored = StoredQuestion(question, on_spark=False)
     with folder.opened(stored, resume=resume), Journal(folder.location.path) as journal:
         search = Search(question.of.model(), question.properties)
         search.go_on_from(journal.levels())

@@ -27,7 +27,7 @@ from sessions.analysis.session import spark_session
 from sessions.campaign.runner import interruptible, sentence
 from sessions.campaign.shipping import packages_zip
 from sessions.dataset.location import Location
-from sessions.exploration.folder import Asked, ExplorationError, WorkFolder
+from sessions.exploration.folder import ExplorationError, StoredQuestion, WorkFolder
 from sessions.exploration.worker import REACHED, STATE, expand_batches
 
 CHECKPOINT: Final = "checkpoint.json"
@@ -104,7 +104,7 @@ def search_on_spark(
     it with the results so far; the same call with ``resume`` continues from there.
     """
     folder = WorkFolder(location)
-    with folder.opened(Asked(question, on_spark=True), resume=resume):
+    with folder.opened(StoredQuestion(question, on_spark=True), resume=resume):
         search = SparkSearch(question, folder)
         if search.has_ended(keep_going=keep_going):
             return search.result()

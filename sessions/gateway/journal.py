@@ -42,11 +42,11 @@ TOO_MUCH: Final = (
 )
 
 
-Given = tuple[int, int, Statement]
+JournalEntry = tuple[int, int, Statement]
 """A statement, after the virtual time and the kernel events before it."""
 
 _ENCODE: Final = msgspec.msgpack.Encoder().encode
-_DECODE: Final = msgspec.msgpack.Decoder(list[Given]).decode
+_DECODE: Final = msgspec.msgpack.Decoder(list[JournalEntry]).decode
 
 
 def _in_files() -> BytesByNumber:
@@ -63,11 +63,11 @@ class SoFar(Struct, frozen=True):
     """
 
     blocks: BytesByNumber
-    latest: tuple[Given, ...]
+    latest: tuple[JournalEntry, ...]
     time_us: int
     steps: int
 
-    def inputs(self, first: int = 0) -> Iterator[Given]:
+    def inputs(self, first: int = 0) -> Iterator[JournalEntry]:
         """Yield the inputs in order, without the ``first`` ones."""
         begin = 0
         for end in self.blocks:
@@ -90,7 +90,7 @@ class Journal:
         self._keep_memory = keep_memory
         self._blocks = _in_files()
         self._count = 0
-        self._latest: list[Given] = []
+        self._latest: list[JournalEntry] = []
         self._latest_bytes = self._bytes = 0
         self._again: Runner | None = None
         self._seen: list[Event] = []

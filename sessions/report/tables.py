@@ -23,7 +23,7 @@ class At(NamedTuple):
     event: str
 
 
-class Shown(NamedTuple):
+class TableColumns(NamedTuple):
     """Columns of a result by their headers, in order.
 
     ``title`` is the table's; ``begins`` and ``ends`` are the columns with the time that a row is
@@ -38,7 +38,7 @@ class Shown(NamedTuple):
     ends: str | None = None
 
 
-def table(shown: Shown, rows: Sequence[Row], in_all: int | None = None) -> Element:
+def table(shown: TableColumns, rows: Sequence[Row], in_all: int | None = None) -> Element:
     """The rows; ``in_all`` is how many the result has, if these are not all."""
     if not rows:
         return element(
@@ -88,7 +88,7 @@ def _heading(header: str, column: Column, event: Column | None) -> Element:
     )
 
 
-def _row(shown: Shown, row: Row, chosen: Sequence[tuple[Column, Column | None]]) -> Element:
+def _row(shown: TableColumns, row: Row, chosen: Sequence[tuple[Column, Column | None]]) -> Element:
     points = (shown.begins, shown.ends)
     line = element(
         "tr",
@@ -123,7 +123,7 @@ def _cell(column: Column, event: Column | None, row: Row, points: Sequence[str |
     return cell
 
 
-def _how_many(shown: Shown, count: int, in_all: int | None) -> Element | None:
+def _how_many(shown: TableColumns, count: int, in_all: int | None) -> Element | None:
     if in_all is None or in_all <= count:
         return None
     note = element("p", f"The first {count:,} of {in_all:,} rows; all are in ", class_="note")
@@ -132,7 +132,7 @@ def _how_many(shown: Shown, count: int, in_all: int | None) -> Element | None:
     return note
 
 
-def _meanings(shown: Shown, chosen: Sequence[tuple[Column, Column | None]]) -> Element:
+def _meanings(shown: TableColumns, chosen: Sequence[tuple[Column, Column | None]]) -> Element:
     """What each column means, by its header: a tooltip is for those alone who can point at it."""
     terms = []
     for header, (column, event) in zip(shown.columns, chosen, strict=True):

@@ -19,9 +19,9 @@ from sessions.sources.forecast import Outlook
 from sessions.sources.growing import GrowingSource
 from sessions.sources.pacing import advance_for
 
-Asked = Statement | Reply | Callable[[ClusterView], Reply]
+LinePart = Statement | Reply | Callable[[ClusterView], Reply]
 """A part of a parsed line: a statement, a query of the view, or a finished reply."""
-Parse = Callable[[str], Sequence[Asked]]
+Parse = Callable[[str], Sequence[LinePart]]
 """Parses a line into its parts; a ValueError says what is wrong with the line."""
 
 SILENT_STEPS_MAX: Final = 10_000
@@ -31,7 +31,7 @@ SILENT_STEPS_MAX: Final = 10_000
 class PendingLine:
     """A submitted line: its statements are run one after another."""
 
-    def __init__(self, text: str, parts: Sequence[Asked]) -> None:
+    def __init__(self, text: str, parts: Sequence[LinePart]) -> None:
         """Hold a line's parts; nothing has started yet."""
         self.text = text
         self.left = deque(parts)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
-from emulator.audit.ground_truth import Acked, Found, PartitionAudit
+from emulator.audit.ground_truth import Acked, OffsetRecords, PartitionAudit
 from emulator.storage.log import Log
 
-Findings = tuple[Found, Found, Found, Found]
+Findings = tuple[OffsetRecords, OffsetRecords, OffsetRecords, OffsetRecords]
 """Lost, duplicated, diverged, consumed and lost."""
 
 
@@ -29,7 +29,7 @@ def _by_offset(log: Log) -> dict[int, int]:
     return {b.base_offset + i: b.first_record + i for b in log.batches for i in range(b.count)}
 
 
-def _missing(told: Iterable[Acked], records: set[int]) -> Found:
+def _missing(told: Iterable[Acked], records: set[int]) -> OffsetRecords:
     return [
         (-1 if batch.base_offset < 0 else batch.base_offset + i, batch.first_record + i)
         for batch in told
@@ -38,10 +38,10 @@ def _missing(told: Iterable[Acked], records: set[int]) -> Found:
     ]
 
 
-def _duplicated(log: Log) -> Found:
+def _duplicated(log: Log) -> OffsetRecords:
     """Later copies of a batch, as far as a copy before them reaches."""
     seen: dict[int, int] = {}
-    extra: Found = []
+    extra: OffsetRecords = []
     for batch in log.batches:
         known = seen.get(batch.first_record, 0)
         both = range(min(known, batch.count))
@@ -50,7 +50,7 @@ def _duplicated(log: Log) -> Found:
     return extra
 
 
-def _diverged(logs: Iterable[Log]) -> Found:
+def _diverged(logs: Iterable[Log]) -> OffsetRecords:
     found: dict[int, int] = {}
     for one, other in combinations(logs, 2):
         left, right = _by_offset(one), _by_offset(other)

@@ -87,7 +87,7 @@ def shape_of(type_: type[Event]) -> Shape:
     )
 
 
-class Held:
+class EventsOfType:
     """Events of one type.
 
     ``spans`` gives their sessions, in order, for all of ``columns``, which has a list for each
@@ -143,7 +143,7 @@ class EventRows:
 
     def __init__(self) -> None:
         self.count = 0
-        self._held: dict[type[Event], Held] = {}
+        self._held: dict[type[Event], EventsOfType] = {}
         self._tables: defaultdict[type[Event], list[pa.Table]] = defaultdict(list)
 
     def add(self, session: str, events: Sequence[Event]) -> None:
@@ -172,17 +172,17 @@ class EventRows:
         self._tables.clear()
         return pa.concat_tables(tables)
 
-    def _rows_of(self, kind: type[Event]) -> Held:
+    def _rows_of(self, kind: type[Event]) -> EventsOfType:
         rows = self._held.get(kind)
         if rows is None:
-            rows = self._held[kind] = Held(kind)
+            rows = self._held[kind] = EventsOfType(kind)
         return rows
 
-    def _convert_if_many(self, rows: Held) -> None:
+    def _convert_if_many(self, rows: EventsOfType) -> None:
         if rows.count >= TYPE_ROWS:
             self._convert(rows)
 
-    def _convert(self, rows: Held) -> None:
+    def _convert(self, rows: EventsOfType) -> None:
         del self._held[rows.kind]
         self._tables[rows.kind].append(_table(rows))
 
@@ -191,7 +191,7 @@ def _name(kind: type[Event]) -> str:
     return kind.__name__
 
 
-def _table(of_kind: Held) -> "pa.Table":
+def _table(of_kind: EventsOfType) -> "pa.Table":
     import pyarrow as pa
 
     schema, shape, rows = arrow_schema(EVENTS), shape_of(of_kind.kind), of_kind.count

@@ -58,7 +58,7 @@ _OWN: Final = {
 }
 
 
-class _Found(Struct):
+class _Contents(Struct):
     topics: dict[str, dict[str, str]] = field(default_factory=dict)
     brokers: dict[int, dict[str, str]] = field(default_factory=dict)
     static: dict[int, dict[str, str]] = field(default_factory=dict)
@@ -80,7 +80,7 @@ def read(content: Content) -> Reading:
     Raises:
         FormatError: a line cannot be understood.
     """
-    configs = _Found()
+    configs = _Contents()
     kind, owner = "", ""
     for number, line in enumerate(content.lines(), 1):
         head = _HEAD.match(line)
@@ -103,7 +103,7 @@ def read(content: Content) -> Reading:
     return Reading(content.name, NAME, Authority.TOOL, _image(configs), notes)
 
 
-def _values_of(configs: _Found, kind: str, owner: str, number: int) -> dict[str, str]:
+def _values_of(configs: _Contents, kind: str, owner: str, number: int) -> dict[str, str]:
     match kind:
         case "topic":
             return configs.topics.setdefault(owner, {})
@@ -120,7 +120,7 @@ def _values_of(configs: _Found, kind: str, owner: str, number: int) -> dict[str,
             return {}  # metrics of clients, and other things that replication does not know
 
 
-def _take_client(configs: _Found, entity: str, values: str) -> None:
+def _take_client(configs: _Contents, entity: str, values: str) -> None:
     """The credentials and quotas of a user, client id or address."""
     parts = map(_ENTITY.match, _NEXT_ENTITY.split(entity))
     names = entity_of((_KINDS.get(part[1], part[1]), part[2]) for part in parts if part)
@@ -130,7 +130,7 @@ def _take_client(configs: _Found, entity: str, values: str) -> None:
     configs.quotas += [quota] if quota.values else []
 
 
-def _take(configs: _Found, kind: str, owner: str, line: str, number: int) -> None:
+def _take(configs: _Contents, kind: str, owner: str, line: str, number: int) -> None:
     parts = _LINE.match(line)
     if parts is None:
         if line.startswith(" "):
@@ -149,7 +149,7 @@ def _take(configs: _Found, kind: str, owner: str, line: str, number: int) -> Non
         _values_of(configs, kind, owner, number)[name] = value
 
 
-def _image(configs: _Found) -> ClusterImage:
+def _image(configs: _Contents) -> ClusterImage:
     return ClusterImage(
         configs=configs.default,
         users=tuple(configs.users),

@@ -29,7 +29,7 @@ class _Node(Struct, rename="camel"):
     endpoints: list[str] = []
 
 
-class _Found(Struct):
+class _Contents(Struct):
     status: dict[str, str] = field(default_factory=dict)
     controllers: dict[int, Controller] = field(default_factory=dict)
     end: int | None = None
@@ -49,7 +49,7 @@ def read(content: Content) -> Reading:
     Raises:
         FormatError: a line cannot be understood.
     """
-    quorum = _Found()
+    quorum = _Contents()
     columns: list[str] = []
     for number, line in enumerate(content.lines(), 1):
         status = _STATUS.match(line)
@@ -66,7 +66,7 @@ def read(content: Content) -> Reading:
     return Reading(content.name, NAME, Authority.TOOL, _image(quorum))
 
 
-def _image(quorum: _Found) -> ClusterImage:
+def _image(quorum: _Contents) -> ClusterImage:
     status = quorum.status
     watermark = _number(status, "HighWatermark")
     offset = watermark if watermark is not None else quorum.end
@@ -85,7 +85,7 @@ def _image(quorum: _Found) -> ClusterImage:
     )
 
 
-def _take_replica(quorum: _Found, columns: list[str], words: list[str], number: int) -> None:
+def _take_replica(quorum: _Contents, columns: list[str], words: list[str], number: int) -> None:
     row = dict(zip(columns, words, strict=False))
     if len(words) < len(columns):
         raise FormatError(f"line {number} is cut off: {clean(' '.join(words)[:60])!r}")

@@ -79,7 +79,7 @@ class _Producers(Struct):
     block_end: int | str
 
 
-class _Found(Struct):
+class _Contents(Struct):
     brokers: dict[int, Broker] = field(default_factory=dict)
     topics: dict[str, _Assignment] = field(default_factory=dict)
     states: dict[tuple[str, int], tuple[_State, int | None]] = field(default_factory=dict)
@@ -111,7 +111,7 @@ def image_of(znodes: Iterable[Znode]) -> ClusterImage:
             f"has {len(chroots)} clusters of Kafka ({names}); wanted is a dump of one"
         )
     chroot = chroots[0] if chroots else ""
-    contents = _Found()
+    contents = _Contents()
     for znode in listed:
         if znode.path.startswith(chroot):
             _take(contents, znode, znode.path.removeprefix(chroot))
@@ -120,7 +120,7 @@ def image_of(znodes: Iterable[Znode]) -> ClusterImage:
     return _image(contents)
 
 
-def _take(contents: _Found, znode: Znode, path: str) -> None:
+def _take(contents: _Contents, znode: Znode, path: str) -> None:
     match path.split("/"):
         case ["", "brokers", "ids", broker]:
             _take_broker(contents, znode, _number(znode, broker))
@@ -144,7 +144,7 @@ def _take(contents: _Found, znode: Znode, path: str) -> None:
             _take_single(contents, znode, path)
 
 
-def _take_broker(contents: _Found, znode: Znode, broker: int) -> None:
+def _take_broker(contents: _Contents, znode: Znode, broker: int) -> None:
     registration = _decoded(znode, _Id)
     listeners = listeners_in(registration.endpoints, registration.listener_security_protocol_map)
     first = listeners[0] if listeners and registration.host is None else registration
@@ -159,7 +159,7 @@ def _take_broker(contents: _Found, znode: Znode, broker: int) -> None:
     )
 
 
-def _take_configs(contents: _Found, znode: Znode, config_path: list[str]) -> None:
+def _take_configs(contents: _Contents, znode: Znode, config_path: list[str]) -> None:
     """Configurations, SCRAM credentials and quotas.
 
     Names of users and clients are encoded as in URLs (``Sanitizer``).
@@ -182,7 +182,7 @@ def _take_configs(contents: _Found, znode: Znode, config_path: list[str]) -> Non
             contents.quotas.append(ClientQuota(ip=ip, values=quota_values(_config(znode))))
 
 
-def _take_single(contents: _Found, znode: Znode, path: str) -> None:
+def _take_single(contents: _Contents, znode: Znode, path: str) -> None:
     if not znode.data:
         return
     match path:
@@ -197,7 +197,7 @@ def _take_single(contents: _Found, znode: Znode, path: str) -> None:
             contents.next_producer_id = int(_decoded(znode, _Producers).block_end) + 1
 
 
-def _image(contents: _Found) -> ClusterImage:
+def _image(contents: _Contents) -> ClusterImage:
     topics = tuple(_topic(contents, name) for name in contents.topics)
     brokers = dict(contents.brokers)
     for topic in topics:
@@ -228,7 +228,7 @@ def _image(contents: _Found) -> ClusterImage:
     )
 
 
-def _topic(contents: _Found, name: str) -> Topic:
+def _topic(contents: _Contents, name: str) -> Topic:
     assignment = contents.topics[name]
     return Topic(
         name,
@@ -239,7 +239,7 @@ def _topic(contents: _Found, name: str) -> Topic:
     )
 
 
-def _partitions(contents: _Found, topic: str, assignment: _Assignment) -> Iterator[Partition]:
+def _partitions(contents: _Contents, topic: str, assignment: _Assignment) -> Iterator[Partition]:
     for number, replicas in assignment.partitions.items():
         if not number.isdecimal():
             raise FormatError(

@@ -6,9 +6,9 @@ from sessions.analysis.results.reading import DOWN, UP
 from sessions.analysis.results.truth import ANOMALIES, ANOMALY_COUNTS
 from sessions.report.markup import Element
 from sessions.report.parts import ROWS_MAX, Material, Section, section
-from sessions.report.tables import At, Shown, table
+from sessions.report.tables import At, TableColumns, table
 
-COUNTS: Final = Shown(
+COUNTS: Final = TableColumns(
     ANOMALY_COUNTS,
     "Anomalies by release, over all sessions",
     {
@@ -21,7 +21,7 @@ COUNTS: Final = Shown(
         "first case": At("example_session", "example_seq"),
     },
 )
-SEEN: Final = Shown(
+SEEN: Final = TableColumns(
     ANOMALIES,
     "Anomalies one by one",
     {

@@ -8,7 +8,7 @@ from sessions.report.charts import Chart, Series, chart
 from sessions.report.markup import Element
 from sessions.report.parts import ROWS_MAX, Material, Section, distinct, section
 from sessions.report.steps import Steps, steps
-from sessions.report.tables import At, Shown, table
+from sessions.report.tables import At, TableColumns, table
 from sessions.report.units import clock_text, number_text, time_text
 
 ORDER: Final = (
@@ -19,7 +19,7 @@ ORDER: Final = (
     ("session", UP),
     ("tp", UP),
 )
-SHOWN: Final = Shown(
+SHOWN: Final = TableColumns(
     AVAILABILITY,
     "Partitions, the longest without a leader first",
     {

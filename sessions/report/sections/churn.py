@@ -7,12 +7,12 @@ from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.report.bars import Bar, Part, bars
 from sessions.report.markup import Element
 from sessions.report.parts import BARS_MAX, ROWS_MAX, Material, Section, figure, section
-from sessions.report.tables import At, Shown, table
+from sessions.report.tables import At, TableColumns, table
 from sessions.report.units import number_text
 from sessions.text import plural
 
 ORDER: Final = (("changes", DOWN), ("shrinks", DOWN), ("session", UP), ("tp", UP))
-SHOWN: Final = Shown(
+SHOWN: Final = TableColumns(
     ISR_CHURN,
     "Partitions, the most changes of the ISR first",
     {

@@ -6,9 +6,9 @@ from sessions.analysis.results.cluster import CONTROLLER_WORK
 from sessions.analysis.results.reading import DOWN, UP
 from sessions.report.markup import Element
 from sessions.report.parts import ROWS_MAX, Material, Section, section
-from sessions.report.tables import At, Shown, table
+from sessions.report.tables import At, TableColumns, table
 
-WORK: Final = Shown(
+WORK: Final = TableColumns(
     CONTROLLER_WORK,
     "Controllers, the busiest first",
     {

@@ -8,14 +8,14 @@ from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, LOST
 from sessions.report.bars import event_button
 from sessions.report.markup import Element, element
 from sessions.report.parts import ROWS_MAX, Material, Section, section
-from sessions.report.tables import ACKS, At, Shown, framed, table
+from sessions.report.tables import ACKS, At, TableColumns, framed, table
 from sessions.text import plural
 
 WAYS_MAX: Final = 400
 """How many ways to produce the matrix has room for: far more than releases and settings make."""
 KEYS: Final = ("generation", "acks", "min_isr", "unclean")
 FATES: Final = ("lost", "duplicated", "diverged", "consumed_lost")
-SHOWN: Final = Shown(
+SHOWN: Final = TableColumns(
     DURABILITY,
     "Ways to produce, over all sessions",
     {
@@ -36,7 +36,7 @@ SHOWN: Final = Shown(
         "first case": At("example_session", "example_seq"),
     },
 )
-RECORDS: Final = Shown(
+RECORDS: Final = TableColumns(
     DURABILITY_RECORDS,
     "Records that something happened to",
     {
@@ -50,7 +50,7 @@ RECORDS: Final = Shown(
         "answered": "answered_seq",
     },
 )
-OFFSETS: Final = Shown(
+OFFSETS: Final = TableColumns(
     LOST_OFFSETS,
     "Committed offsets that are lost, whose records are not known",
     {

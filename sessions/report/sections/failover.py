@@ -7,7 +7,7 @@ from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.report.bars import Bar, Part, bars
 from sessions.report.markup import Element
 from sessions.report.parts import BARS_MAX, ROWS_MAX, Material, Section, figure, section
-from sessions.report.tables import At, Shown, table
+from sessions.report.tables import At, TableColumns, table
 from sessions.report.units import time_text
 
 ORDER: Final = (("total_us", DOWN), ("session", UP), ("tp", UP), ("fault_seq", UP))
@@ -17,7 +17,7 @@ PHASES: Final = {
     "election": "until the controller chose a leader",
     "takeover": "until a broker acted as leader",
 }
-SHOWN: Final = Shown(
+SHOWN: Final = TableColumns(
     FAILOVERS,
     "Failovers, the slowest first",
     {
@@ -37,7 +37,7 @@ SHOWN: Final = Shown(
     "fault_us",
     "serving_us",
 )
-BY_KIND: Final = Shown(
+BY_KIND: Final = TableColumns(
     FAILOVER,
     "Failovers by release and fault, over all sessions",
     {

@@ -8,11 +8,11 @@ from sessions.report.charts import Chart, Series, chart
 from sessions.report.markup import Element
 from sessions.report.parts import ROWS_MAX, Material, Section, distinct, section
 from sessions.report.steps import steps
-from sessions.report.tables import At, Shown, table
+from sessions.report.tables import At, TableColumns, table
 from sessions.report.units import clock_text, number_text, time_text
 
 ORDER: Final = (("hw_lag_max", DOWN), ("hw_lag_mean", DOWN), ("session", UP), ("tp", UP))
-SHOWN: Final = Shown(
+SHOWN: Final = TableColumns(
     HW_LAG,
     "Partitions by their HW lag",
     {

@@ -8,11 +8,11 @@ from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.report.charts import Chart, Series, chart
 from sessions.report.markup import Element, element
 from sessions.report.parts import ROWS_MAX, Material, Section, section
-from sessions.report.tables import ACKS, At, Shown, table
+from sessions.report.tables import ACKS, At, TableColumns, table
 from sessions.report.units import time_text
 
 ORDER: Final = (("commit_p99_us", DOWN), ("commit_max_us", DOWN), ("session", UP), ("tp", UP))
-SHOWN: Final = Shown(
+SHOWN: Final = TableColumns(
     COMMIT_LATENCY,
     "Partitions, the slowest first",
     {
@@ -32,7 +32,7 @@ SHOWN: Final = Shown(
         "longest ack": "ack_max_us",
     },
 )
-BY_WAY: Final = Shown(
+BY_WAY: Final = TableColumns(
     LATENCY,
     "Latency by release and acks, over all sessions",
     {

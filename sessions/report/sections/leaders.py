@@ -6,9 +6,9 @@ from sessions.analysis.results.cluster import LEADER_BALANCE
 from sessions.analysis.results.reading import DOWN, UP
 from sessions.report.markup import Element
 from sessions.report.parts import ROWS_MAX, Material, Section, section
-from sessions.report.tables import At, Shown, table
+from sessions.report.tables import At, TableColumns, table
 
-BALANCE: Final = Shown(
+BALANCE: Final = TableColumns(
     LEADER_BALANCE,
     "Brokers, the furthest from their share first",
     {

@@ -6,9 +6,9 @@ from sessions.analysis.results.quorum import FENCINGS, QUORUM_TERMS
 from sessions.analysis.results.reading import DOWN, UP
 from sessions.report.markup import Element
 from sessions.report.parts import ROWS_MAX, Material, Section, section
-from sessions.report.tables import At, Shown, table
+from sessions.report.tables import At, TableColumns, table
 
-TERMS: Final = Shown(
+TERMS: Final = TableColumns(
     QUORUM_TERMS,
     "Leaders of the quorum, those first before whom there was none for longest",
     {
@@ -29,7 +29,7 @@ TERMS: Final = Shown(
     "from_us",
     "to_us",
 )
-FENCED: Final = Shown(
+FENCED: Final = TableColumns(
     FENCINGS,
     "Fenced brokers, those first that were fenced for longest",
     {

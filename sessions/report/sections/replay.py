@@ -6,10 +6,10 @@ from sessions.analysis.results.reading import DOWN, UP
 from sessions.analysis.results.truth import REPLAY
 from sessions.report.markup import Element
 from sessions.report.parts import ROWS_MAX, Material, Section, section
-from sessions.report.tables import Shown, table
+from sessions.report.tables import TableColumns, table
 from sessions.text import plural
 
-REPLAYED: Final = Shown(
+REPLAYED: Final = TableColumns(
     REPLAY,
     "Sessions, those with differences first",
     {

@@ -5,7 +5,7 @@ import pytest
 from emulator.explorer.bounds import Bounds
 from emulator.explorer.model import Model
 from emulator.explorer.partition_model import partition_model
-from emulator.explorer.search import Kept, Progress, Result, Search
+from emulator.explorer.search import Progress, Result, Search, SearchLevel
 from emulator.explorer.specifications import GENERATIONS, Constants, specification
 
 MODELS = {
@@ -21,9 +21,9 @@ def told(result: Result) -> tuple[object, ...]:
     return (result.states, result.depth, result.generated, result.faults, violations)
 
 
-def whole(model: Model) -> tuple[Result, list[Kept]]:
+def whole(model: Model) -> tuple[Result, list[SearchLevel]]:
     names = [each.name for each in model.properties]
-    levels: list[Kept] = []
+    levels: list[SearchLevel] = []
     return Search(model, names).run(keep_going=True, keep=levels.append), levels
 
 
@@ -36,7 +36,7 @@ def test_it_ends_as_if_it_had_not_been_broken_off(name: str) -> None:
     for broken_off in range(0, len(levels) + 1, 3):
         search = Search(model, names)
         search.go_on_from(levels[:broken_off])
-        further: list[Kept] = []
+        further: list[SearchLevel] = []
         assert told(search.run(keep_going=True, keep=further.append)) == told(result)
         assert levels[:broken_off] + further == levels
 

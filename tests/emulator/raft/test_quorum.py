@@ -24,7 +24,7 @@ from emulator.raft.state import (
     PROSPECTIVE,
     RESIGNED,
     UNATTACHED,
-    Asked,
+    InFlight,
     Parked,
     Progress,
     QuorumState,
@@ -411,7 +411,7 @@ def test_a_member_has_to_be_woken_for_what_is_still_to_come(
     assert alone.member.next_due_us() == next_us
     state.resting = {101: Resting(1, 50), 102: Resting(1, 55)}
     assert alone.member.next_due_us() == 55
-    state.asked = {101: Asked(1, 53)}
+    state.asked = {101: InFlight(1, 53)}
     assert alone.member.next_due_us() == 53
     state.parked = {0: Parked(1, 0, 0, 52)}
     assert alone.member.next_due_us() == 52
@@ -421,7 +421,7 @@ def test_a_member_has_to_be_woken_for_what_is_still_to_come(
 
 def test_a_request_without_a_response_is_given_up_and_its_member_left_alone() -> None:
     state = QuorumState(two_records(), 5, -1, -1, UNATTACHED, due_us=later())
-    state.asked = {101: Asked(1, 50), 102: Asked(2, 51)}
+    state.asked = {101: InFlight(1, 50), 102: InFlight(2, 51)}
     alone = Alone(state)
     alone.member.poll()
     assert (alone.left, list(state.asked)) == ([101], [102])
@@ -433,7 +433,7 @@ def test_who_cannot_be_reached_is_left_alone_twice_as_long_each_time_up_to_a_sec
     alone = Alone(state)
     pauses = []
     for _ in range(8):
-        state.asked = {101: Asked(1, later())}
+        state.asked = {101: InFlight(1, later())}
         alone.member.connection_lost(101)
         pauses.append(state.resting[101].until_us - alone.now_us)
     assert pauses == [50_000, 100_000, 200_000, 400_000, 800_000, 1_000_000, 1_000_000, 1_000_000]

@@ -20,7 +20,7 @@ from emulator.explorer.specifications import Constants
 from emulator.explorer.successors import successors
 from sessions.analysis.session import WORKERS_PYTHON
 from sessions.child_process import environment, python_command
-from sessions.exploration.folder import Asked, ExplorationError, WorkFolder
+from sessions.exploration.folder import ExplorationError, StoredQuestion, WorkFolder
 from sessions.exploration.spark_search import (
     CHECKPOINT,
     UNKNOWN,
@@ -114,7 +114,7 @@ class TestHere:
 
 def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
     folder = WorkFolder(str(tmp_path / "work"))
-    with folder.opened(Asked(FAULTY, on_spark=True), resume=False):
+    with folder.opened(StoredQuestion(FAULTY, on_spark=True), resume=False):
         (tmp_path / "work" / CHECKPOINT).write_text("{}}")
     with pytest.raises(ExplorationError, match=r"checkpoint\.json is damaged"):
         search_on_spark(FAULTY, str(tmp_path / "work"), quiet, resume=True)

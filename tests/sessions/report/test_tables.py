@@ -6,7 +6,7 @@ from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.results.reading import session_of
 from sessions.dataset.schema import Column, Type
 from sessions.report.markup import Element
-from sessions.report.tables import At, Shown, table, value_text
+from sessions.report.tables import At, TableColumns, table, value_text
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_an_event_is_of_the_session_that_is_named_like_it() -> None:
     assert session_of("fault_seq", ("session", "fault_seq")) == "session"
 
 
-def shown_row(shown: Shown, **values: object) -> Element:
+def shown_row(shown: TableColumns, **values: object) -> Element:
     """The one row of a table."""
     names = (*shown.table.names, "session")
     made = table(shown, [dict.fromkeys(names) | values])
@@ -41,12 +41,12 @@ def shown_row(shown: Shown, **values: object) -> Element:
 
 
 def test_a_table_without_rows_says_so() -> None:
-    made = table(Shown(FAILOVER, "Failovers", {"version": "version"}), [])
+    made = table(TableColumns(FAILOVER, "Failovers", {"version": "version"}), [])
     assert [each.text for each in made] == ["Failovers", "None."]
 
 
 def test_a_value_has_the_event_that_led_to_it_beside_it() -> None:
-    shown = Shown(FAILOVERS, "", {"fault": At("fault", "fault_seq"), "total": "total_us"})
+    shown = TableColumns(FAILOVERS, "", {"fault": At("fault", "fault_seq"), "total": "total_us"})
     row = shown_row(shown, session="s", fault="crashed", fault_seq=1_289)
     assert row.get("data-session") == "s"
     assert ["".join(cell.itertext()) for cell in row] == ["crashed#1,289", "-"]
@@ -55,13 +55,13 @@ def test_a_value_has_the_event_that_led_to_it_beside_it() -> None:
 
 
 def test_an_event_of_another_session_says_which() -> None:
-    shown = Shown(FAILOVER, "", {"slowest": At("total_max_us", "slowest_seq")})
+    shown = TableColumns(FAILOVER, "", {"slowest": At("total_max_us", "slowest_seq")})
     row = shown_row(shown, total_max_us=7, slowest_seq=3, slowest_session="other")
     assert [each.get("data-session") for each in row.iter("button")] == ["other"]
 
 
 def test_a_row_says_when_it_was() -> None:
-    shown = Shown(FAILOVERS, "", {"at": "fault_us"}, "fault_us", "serving_us")
+    shown = TableColumns(FAILOVERS, "", {"at": "fault_us"}, "fault_us", "serving_us")
     ended = shown_row(shown, fault_us=79_000_000, serving_us=80_000_000)
     assert (ended.get("data-from"), ended.get("data-to")) == ("79000000", "80000000")
     assert ended[0].text == "01:19"
@@ -69,7 +69,7 @@ def test_a_row_says_when_it_was() -> None:
 
 
 def test_what_a_column_means_is_there_for_all_to_read() -> None:
-    shown = Shown(FAILOVERS, "", {"fault": At("fault", "fault_seq")})
+    shown = TableColumns(FAILOVERS, "", {"fault": At("fault", "fault_seq")})
     made = table(shown, [dict.fromkeys((*FAILOVERS.names, "session"))])
     told = "".join(next(made.iter("dl")).itertext())
     assert told.startswith("faultfault: its fault")

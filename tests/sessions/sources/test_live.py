@@ -13,7 +13,7 @@ from sessions.model.cluster_view import ClusterView
 from sessions.playback.cursor import Reply
 from sessions.playback.verify import verify
 from sessions.recording.recorder import Recorder
-from sessions.sources.live import Asked, LiveSource
+from sessions.sources.live import LinePart, LiveSource
 from sessions.sources.source import Source
 from tests.sessions.examples import (
     SPEC,
@@ -25,7 +25,7 @@ from tests.sessions.examples import (
     statement,
 )
 
-LINES: dict[str, Sequence[Asked]] = {
+LINES: dict[str, Sequence[LinePart]] = {
     "topic": [statement(CreateTopic(topic="t", partitions=3, replication_factor=3))],
     "produce": [statement(Produce(topic="t", value="v", count=30, acks=-1))],
     "crash": [statement(CrashBroker(broker=1))],
@@ -37,7 +37,7 @@ LINES: dict[str, Sequence[Asked]] = {
 }
 
 
-def parse(text: str) -> Sequence[Asked]:
+def parse(text: str) -> Sequence[LinePart]:
     if text not in LINES:
         raise ValueError(f"there is no statement '{text}'")
     return LINES[text]
