@@ -114,9 +114,9 @@ def _need_port(port: int) -> None:
         try:
             probe.bind((LOOPBACK, port))
         except OSError as error:
-            is_taken = error.errno == errno.EADDRINUSE
+            in_use = error.errno == errno.EADDRINUSE
             reason = (
-                "is taken by another program" if is_taken else f"cannot be used: {error.strerror}"
+                "is taken by another program" if in_use else f"cannot be used: {error.strerror}"
             )
             raise CommandError(
                 ExitCode.USAGE, f"port {port} {reason}; name another by --port"

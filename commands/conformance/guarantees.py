@@ -196,9 +196,7 @@ GUARANTEES: Final = {
         ),
         Guarantee("refused", "no record is acknowledged: the client reports an error", _refused),
         Guarantee(
-            "nothing lost",
-            "acknowledged records are in the log, where it was said",
-            _durable,
+            "nothing lost", "acknowledged records are in the log, where it was said", _durable
         ),
         Guarantee("in order", "a producer's records are in each log as they were sent", _in_order),
         Guarantee("written once", "no record is in a log twice", _written_once),

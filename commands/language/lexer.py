@@ -67,18 +67,18 @@ class Line(NamedTuple):
             return self
         texts: list[str] = []
         origins: list[Origin] = []
-        length = copied_to = 0
+        length = copied = 0
         for match in _VARIABLE.finditer(self.text):
             value = _value(match, variables)
-            origins += self._between(copied_to, match.start(), length - copied_to)
+            origins += self._between(copied, match.start(), length - copied)
             origins.append(
-                Origin(length + match.start() - copied_to, *self.position_of(match.start()), 0)
+                Origin(length + match.start() - copied, *self.position_of(match.start()), 0)
             )
-            texts += [self.text[copied_to : match.start()], value]
-            length += match.start() - copied_to + len(value)
-            copied_to = match.end()
-        origins += self._between(copied_to, len(self.text), length - copied_to)
-        return Line(self.number, "".join((*texts, self.text[copied_to:])), tuple(origins))
+            texts += [self.text[copied : match.start()], value]
+            length += match.start() - copied + len(value)
+            copied = match.end()
+        origins += self._between(copied, len(self.text), length - copied)
+        return Line(self.number, "".join((*texts, self.text[copied:])), tuple(origins))
 
     def _between(self, start: int, end: int, shift: int) -> Iterator[Origin]:
         """Return the origins of a part of the text, moved right by ``shift`` characters."""

@@ -266,10 +266,8 @@ class _Staging:
         old, new = self._replica(before, broker), self._replica(after, broker)
         if old.response is not None and new.response is None:
             yield from self._lose(old.leader, broker)
-        if broker in self._asked and (new.phase, new.fetch_epoch) != (
-            old.phase,
-            old.fetch_epoch,
-        ):
+        rounds = {(old.phase, old.fetch_epoch), (new.phase, new.fetch_epoch)}
+        if broker in self._asked and len(rounds) > 1:
             yield from self._lose(broker, self._asked.pop(broker))
         yield from self._deliver_decision(broker)
         if old.pending is not None and new.pending is None and self._profile.has("alter_isr"):

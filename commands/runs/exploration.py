@@ -221,14 +221,12 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
     from commands.language.parser import parse_script, read_text
 
     script = parse_script(read_text(path), str(path))
-    statements = [step.input for step in script.steps if isinstance(step, Statement)]
-    topic = next(
-        (statement for statement in statements if isinstance(statement, CreateTopic)), None
-    )
+    steps = [step.input for step in script.steps if isinstance(step, Statement)]
+    topic = next((statement for statement in steps if isinstance(statement, CreateTopic)), None)
     if topic is None:
         raise BadWord(f"'{path}' creates no topic to explore")
     version = script.spec.version
-    produces = [e for e in statements if isinstance(e, Produce) and e.topic == topic.topic]
+    produces = [e for e in steps if isinstance(e, Produce) and e.topic == topic.topic]
     acks_values = [produce.acks for produce in produces if produce.acks is not None]
     acks: int = acks_values[0] if acks_values else producer_defaults(version).acks
     if acks == 0:

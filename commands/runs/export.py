@@ -78,13 +78,11 @@ def export_file(
         Progress(title, "events", session.last_seq, tell=tell) as progress,
     ):
         added = add_session(session, dataset, progress, replace=replace)
-    exported = added.report
-    if exported is None:
+    report = added.report
+    if report is None:
         return f"{session.path}: in {dataset} already, with its {added.events:,} events"
-    rows = sum(exported.rows.values())
-    return (
-        f"{session.path}: {exported.events:,} events, {rows:,} rows, {exported.size_bytes:,} bytes"
-    )
+    rows = sum(report.rows.values())
+    return f"{session.path}: {report.events:,} events, {rows:,} rows, {report.size_bytes:,} bytes"
 
 
 @contextmanager

@@ -516,20 +516,16 @@ def _compared(logs: list[Log], begin: int) -> tuple[bool, OffsetRecords]:
     """
     alike, differing = True, dict[int, int]()
     since = [(log, _since(log, begin)) for log in logs]
-    for (first, first_batches), (second, second_batches) in combinations(since, 2):
+    for (first, batches), (second, others) in combinations(since, 2):
         start, end = max(begin, first.start, second.start), min(first.end, second.end)
-        if first.start == second.start and (
-            start >= end or _same(first_batches, second_batches, end)
-        ):
+        if first.start == second.start and (start >= end or _same(batches, others, end)):
             continue
         alike = False
-        first_records, second_records = (
-            _by_offset(first_batches, start, end),
-            _by_offset(second_batches, start, end),
-        )
-        for offset in sorted(first_records.keys() | second_records.keys()):
-            if first_records.get(offset) != second_records.get(offset):
-                differing[offset] = first_records.get(offset, -1)
+        records = _by_offset(batches, start, end)
+        other_records = _by_offset(others, start, end)
+        for offset in sorted(records.keys() | other_records.keys()):
+            if records.get(offset) != other_records.get(offset):
+                differing[offset] = records.get(offset, -1)
     return alike, sorted(differing.items())
 
 

@@ -78,13 +78,11 @@ def _properties(parts: Parts) -> list[Property]:
         for other in parts.brokers:
             pair = (at, parts.replica(other))
             if broker != other:
-                has_committed = partial(_isr_has_committed, broker, other)
-                properties.append(
-                    Property(ISR_HAS_COMMITTED, (parts.decided, *pair), has_committed)
-                )
-                has_committed = partial(_elr_has_committed, broker, other)
+                holds = partial(_isr_has_committed, broker, other)
+                properties.append(Property(ISR_HAS_COMMITTED, (parts.decided, *pair), holds))
+                holds = partial(_elr_has_committed, broker, other)
                 reads = (parts.decided, parts.processes, *pair)
-                properties.append(Property(ELR_HAS_COMMITTED, reads, has_committed))
+                properties.append(Property(ELR_HAS_COMMITTED, reads, holds))
             if broker < other:
                 properties.append(Property(COMMITTED_AGREEMENT, pair, _committed_agreement))
                 properties.append(Property(ONE_LEADER_PER_EPOCH, pair, _one_leader_per_epoch))

@@ -128,11 +128,8 @@ def _by_epoch_of_record(leader: int, led: Replica, follower: Replica, offset: in
         return False
     if offset == 0:
         return True
-    leader_log, its = led.log, follower.log
-    return (
-        len(leader_log) >= offset <= len(its)
-        and leader_log[offset - 1].epoch == its[offset - 1].epoch
-    )
+    log, own = led.log, follower.log
+    return len(log) >= offset <= len(own) and log[offset - 1].epoch == own[offset - 1].epoch
 
 
 def _by_leader_epoch(leader: int, led: Replica, follower: Replica, offset: int) -> bool:
@@ -244,14 +241,14 @@ class _Actions:
         """BecomeLeader and BecomeFollower, on any request with a newer epoch."""
         for epoch in range(state.epoch + 1, len(requests)):
             leader, isr = requests[epoch]
-            state_after = Replica(state.log, state.hw, epoch, leader, isr)
+            after = Replica(state.log, state.hw, epoch, leader, isr)
             if leader == replica:
                 details = (("replica", replica), ("epoch", epoch))
-                yield Step(Action("BecomeLeader", details), {replica: (state, state_after)})
+                yield Step(Action("BecomeLeader", details), {replica: (state, after)})
             elif leader != NOBODY and self.generation.truncation is None:
-                yield _follow(replica, state, state_after)
+                yield _follow(replica, state, after)
             elif leader != NOBODY and not self.generation.fences:
-                yield Rule((leader,), self._truncate, (replica, state, state_after))
+                yield Rule((leader,), self._truncate, (replica, state, after))
 
     def _truncate(
         self, replica: int, state: Replica, state_after: Replica, led: Replica
@@ -294,8 +291,8 @@ class _Actions:
             yield from self._change_isr(leader, led, quorum, follower, state)
         if self.generation.fences and state.epoch < led.epoch:
             # The follower requests the end of its epoch; the leader answers only in its own epoch.
-            state_after = Replica(state.log, state.hw, led.epoch, leader, request[1])
-            yield from self._truncate(follower, state, state_after, led)
+            after = Replica(state.log, state.hw, led.epoch, leader, request[1])
+            yield from self._truncate(follower, state, after, led)
 
     def _write(self, leader: int, led: Replica, record: int) -> Outcomes:
         """LeaderWrite."""

@@ -82,11 +82,9 @@ def take_snapshot(quorum: QuorumState, now_us: int) -> MetadataSnapshot | None:
     for batch in batches:
         image.read_batch(batch.records, batch.base_offset, batch.epoch)
     last = batches[-1]
-    snapshot = MetadataSnapshot(
-        committed, last.epoch, last.appended_us, snapshot_size(image), image
-    )
-    log.snapshots.append(snapshot)
-    return snapshot
+    written = MetadataSnapshot(committed, last.epoch, last.appended_us, snapshot_size(image), image)
+    log.snapshots.append(written)
+    return written
 
 
 def clean(quorum: QuorumState, rules: SnapshotRules, now_us: int) -> bool:

@@ -170,13 +170,11 @@ class Network(Struct, eq=False):
         for key in ((source, destination), (destination, source)):
             link = self.state.links.get(key)
             if link is not None and link.cut:
-                remaining = [
-                    waiting for waiting in link.waiting if not _concerns(waiting, requests)
-                ]
+                others = [waiting for waiting in link.waiting if not _concerns(waiting, requests)]
                 going = [waiting for waiting in link.waiting if _concerns(waiting, requests)]
                 link.waiting = going
                 self._lose_waiting(link)
-                link.waiting = remaining
+                link.waiting = others
 
     def waiting(self, source: int, destination: int) -> list[tuple[int, AnyMessage]]:
         """The messages waiting on one direction of a link, with their numbers."""

@@ -240,10 +240,8 @@ def anomaly_counts(source: DatasetTables) -> DataFrame:
     What clients of a real cluster observed is not known, so it is none of the sessions.
     """
     judged = source.sessions.where(f"seed is null or not {OBSERVED}").select(SESSION)
-    counted, release = (
-        releases(source).join(judged, SESSION, "left_semi"),
-        ("version", "mode"),
-    )
+    counted = releases(source).join(judged, SESSION, "left_semi")
+    release = ("version", "mode")
     names = F.explode(F.array(*(F.lit(name) for name in ANOMALIES_KNOWN))).alias("name")
     cells = counted.groupBy(*release).agg(F.count("*").alias("sessions")).select("*", names)
     rows = source.result(ANOMALIES).join(counted, SESSION).groupBy(*release, "name")

@@ -26,10 +26,8 @@ def edges(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
     end = F.struct(
         F.col("to_seq").alias("seq"), F.col("to_us").alias("us"), F.lit(-1).alias("change")
     )
-    changes = rows.select(*keys, F.explode(F.array(begin, end)).alias("edge")).select(
-        *keys, "edge.*"
-    )
-    counted = changes.where("seq is not null").groupBy(*keys, "seq")
+    exploded = rows.select(*keys, F.explode(F.array(begin, end)).alias("edge"))
+    counted = exploded.select(*keys, "edge.*").where("seq is not null").groupBy(*keys, "seq")
     return counted.agg(F.max("us").alias("us"), F.sum("change").cast("int").alias("change")).where(
         "change <> 0"
     )

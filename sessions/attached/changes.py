@@ -91,16 +91,10 @@ class Changes:
     def _controllers(self, before: ClusterImage, now: ClusterImage) -> None:
         if now.quorum is not None and now.quorum != before.quorum:
             earlier = before.quorum
-            states = (
-                {controller.id: controller.up for controller in earlier.controllers}
-                if earlier
-                else {}
-            )
+            states = {node.id: node.up for node in earlier.controllers} if earlier else {}
             leader, epoch = now.quorum.leader, now.quorum.epoch or 0
-            is_other = earlier is None or (earlier.leader, earlier.epoch) != (
-                leader,
-                now.quorum.epoch,
-            )
+            term = (leader, now.quorum.epoch)
+            is_other = earlier is None or (earlier.leader, earlier.epoch) != term
             for controller in now.quorum.controllers:
                 if controller.up is not None and controller.up is not states.get(controller.id):
                     word = "running" if controller.up else "stopped"

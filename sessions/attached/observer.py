@@ -403,13 +403,13 @@ class Observer:
         failures = []
         for broker, request in self._requests_of(timestamp).items():
             try:
-                response = self._news(
+                answer = self._news(
                     (LIST_OFFSETS, broker, timestamp), broker, LIST_OFFSETS, request
                 )
             except NoAnswerError as error:
                 failures.append(f"broker {broker}: {error}")
                 continue
-            for topic in () if response is None else response.topics:
+            for topic in () if answer is None else answer.topics:
                 numbered = offsets.setdefault(topic.name, {})
                 for partition in topic.partitions:
                     offset = (

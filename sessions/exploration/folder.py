@@ -141,10 +141,8 @@ class WorkFolder:
 
 def _difference(stored: Question, asked: Question) -> str:
     """The first thing in which two questions differ: ``version 3.9, not 2.1``."""
-    before, now = (
-        _flat(msgspec.to_builtins(stored)),
-        _flat(msgspec.to_builtins(asked)),
-    )
+    before = _flat(msgspec.to_builtins(stored))
+    now = _flat(msgspec.to_builtins(asked))
     for name in {**before, **now}:
         if before.get(name) != now.get(name):
             return f"{name} {before.get(name)}, not {now.get(name)}"

@@ -39,14 +39,13 @@ def bookmark(name: str, note: str, seq: int, time_us: int) -> Bookmark:
     name, note = name.strip(), note.strip()
     if not name:
         raise BookmarkError("A bookmark needs a name.")
-    for field, text, maximum in (
+    for part, text, limit in (
         ("name", name, NAME_CHARACTERS_MAX),
         ("note", note, NOTE_CHARACTERS_MAX),
     ):
-        if len(text) > maximum:
+        if len(text) > limit:
             raise BookmarkError(
-                f"A bookmark's {field} has at most {maximum:,} characters; this one has"
-                f" {len(text):,}."
+                f"A bookmark's {part} has at most {limit:,} characters; this one has {len(text):,}."
             )
     return Bookmark(name, note, seq, time_us)
 

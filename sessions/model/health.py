@@ -262,12 +262,8 @@ def has_acting_leader(partition: PartitionState, serving: Set[int]) -> bool:
     if not states:
         return False
     leader = -1 if partition.leader is None else partition.leader
-    leader_state = states.get(leader)
-    if (
-        leader_state is not None
-        and leader_state.role == "leader"
-        and leader_state.broker in serving
-    ):
+    acting = states.get(leader)
+    if acting is not None and acting.role == "leader" and acting.broker in serving:
         return True
     if leader >= 0 and leader not in serving:
         return False

@@ -72,9 +72,7 @@ def merge(readings: Iterable[Reading]) -> Merged:
     for reading in ranked:
         image = _structs(image, reading.image, (), contradicted)
     contradictions = (_contradiction(path, ranked) for path in contradicted)
-    return Merged(
-        ordered(image), tuple(sorted(contradictions, key=lambda contradiction: contradiction.what))
-    )
+    return Merged(ordered(image), tuple(sorted(contradictions, key=lambda entry: entry.what)))
 
 
 def _structs(first: Any, second: Any, path: Path, contradicted: dict[Path, None]) -> Any:  # noqa: ANN401
@@ -177,13 +175,7 @@ def subject(path: Path) -> str:
     """Return what a path leads to: ``leader of t-0``, ``rack of broker 3``."""
     *outer, last = path
     name = str(last).replace("_", " ").replace("isr", "ISR").replace("elr", "ELR")
-    if outer and outer[-1] in (
-        "configs",
-        "static_configs",
-        "features",
-        "values",
-        "iterations",
-    ):
+    if outer and outer[-1] in ("configs", "static_configs", "features", "values", "iterations"):
         name = f"{last} iterations" if outer[-1] == "iterations" else str(last)
         outer.pop()
     owner = _owner(tuple(outer))

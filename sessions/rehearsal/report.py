@@ -140,7 +140,7 @@ def _case(
         run.case,
         risks,
         outcome,
-        {tp: _outcomes_of(run, tp, settled) for tp in run.races},
+        {tp: _outcomes(run, tp, settled) for tp in run.races},
         dict(sorted(leaders.items())),
         dict(sorted(leading.items())) if sizes else {},
         max(order.seconds for order in run.orders),
@@ -148,7 +148,7 @@ def _case(
     )
 
 
-def _outcomes_of(
+def _outcomes(
     run: CaseRun, tp: str, settled: Mapping[str, PartitionOutcome]
 ) -> list[PartitionOutcome]:
     outcomes: list[PartitionOutcome] = []

@@ -61,13 +61,11 @@ class Conditions(Struct, frozen=True):
     def may_hold(self, column: str, low: Any, high: Any = None) -> bool:  # noqa: ANN401 - as above
         """Return False only if no row has a value from ``low`` to ``high`` (None: ``low``)."""
         highest = low if high is None else high
-        return all(
-            condition.may_hold(low, highest) for condition in self.all if condition.column == column
-        )
+        return all(item.may_hold(low, highest) for item in self.all if item.column == column)
 
     def name(self, column: str) -> bool:
         """Return whether one of them is about a column."""
-        return any(condition.column == column for condition in self.all)
+        return any(item.column == column for item in self.all)
 
 
 def conditions(filters: Iterable[Any]) -> Conditions:

@@ -264,9 +264,7 @@ class MetadataPublisher(Struct, eq=False):
         self.context.emit(events.ReplicaFolderMoved, self.context.id, name, True)
 
     def _arm_folders(self) -> None:
-        times_us = [
-            gone_us for times in self.state.folders.values() for gone_us in times if gone_us
-        ]
+        times_us = [at_us for times in self.state.folders.values() for at_us in times if at_us]
         if times_us:
             self.context.arm(FOLDERS_TASK, max(self.context.kernel.now, min(times_us)))
 
@@ -280,9 +278,7 @@ class MetadataPublisher(Struct, eq=False):
         """Delete the folders whose delay has passed."""
         folders, now_us = self.state.folders, self.context.kernel.now
         for name, times in list(folders.items()):
-            folders[name] = pending = [
-                deletion_us for deletion_us in times if not 0 < deletion_us <= now_us
-            ]
+            folders[name] = pending = [at_us for at_us in times if not 0 < at_us <= now_us]
             for _ in range(len(times) - len(pending)):
                 self.context.emit(events.ReplicaFolderMoved, self.context.id, name, False)
             if not pending:

@@ -198,10 +198,7 @@ class AlterPartitionManager:
 
 def _is_another(replica: Replica, sent: AlterPartitionRequest) -> bool:
     """Whether a change is pending that was proposed for a newer state than the one sent."""
-    proposed = sent.partitions.get(replica.tp)
-    if proposed is None or replica.pending is None:
+    change = sent.partitions.get(replica.tp)
+    if change is None or replica.pending is None:
         return False
-    return (replica.leader_epoch, replica.zk_version) != (
-        proposed.leader_epoch,
-        proposed.zk_version,
-    )
+    return (replica.leader_epoch, replica.zk_version) != (change.leader_epoch, change.zk_version)

@@ -127,9 +127,9 @@ class MarkerWriter:
         if not under_way.waiting:
             self._respond(under_way)
 
-    def _respond(self, under_way: MarkersUnderWay) -> None:
-        self.state.under_way.remove(under_way)
+    def _respond(self, writing: MarkersUnderWay) -> None:
+        self.state.under_way.remove(writing)
         response = WriteTxnMarkersResponse(
-            under_way.request, under_way.message.producer_id, under_way.errors
+            writing.request, writing.message.producer_id, writing.errors
         )
-        self.context.respond(under_way.source, under_way.request, response)
+        self.context.respond(writing.source, writing.request, response)

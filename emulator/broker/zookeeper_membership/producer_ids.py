@@ -42,22 +42,20 @@ class ProducerIds:
     def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
         """Return a unique id; send no response while none can be allocated."""
         state = self.state
-        producer_id, error = state.claim(), "NONE"
+        id_, error = state.claim(), "NONE"
         try:
-            if self.without_waiting and (producer_id < 0 or state.is_low(producer_id)):
+            if self.without_waiting and (id_ < 0 or state.is_low(id_)):
                 self._take_block()
-                error = "NONE" if producer_id >= 0 else LOADING
-            elif producer_id < 0:
+                error = "NONE" if id_ >= 0 else LOADING
+            elif id_ < 0:
                 error = "NONE" if self._take_block() else "UNKNOWN_SERVER_ERROR"
-                producer_id = state.claim()
+                id_ = state.claim()
         except errors.ConnectionLoss:
             if not self.without_waiting:
                 return  # the thread waits for ZooKeeper, longer than the client's request timeout
-            error = "NONE" if producer_id >= 0 else LOADING
+            error = "NONE" if id_ >= 0 else LOADING
         epoch = FIRST_EPOCH if error == "NONE" else -1
-        self.context.respond(
-            source, request, InitProducerIdResponse(request, error, producer_id, epoch)
-        )
+        self.context.respond(source, request, InitProducerIdResponse(request, error, id_, epoch))
 
     def _take_block(self) -> bool:
         """Allocate the block after the last allocated one; False if that is not possible.

@@ -278,14 +278,9 @@ def _why_not_register(attempt: Attempt, index: int) -> str | None:
     message = entry.message
     assert isinstance(message, wire.RegisterBrokerRecord)
     broker = message.broker_id
-    registration = context.image.brokers.get(broker)
-    is_new = registration is not None and registration.incarnation_id != _incarnation(entry.record)
-    if (
-        registration is not None
-        and is_new
-        and not registration.fenced
-        and _has_session(attempt, registration, index)
-    ):
+    earlier = context.image.brokers.get(broker)
+    is_same = earlier is None or earlier.incarnation_id == _incarnation(entry.record)
+    if not (earlier is None or is_same or earlier.fenced) and _has_session(attempt, earlier, index):
         return (
             f"broker {broker} registers anew while its session lasts:"
             f" {attempt.observed.heard.get(broker, 'it is unfenced')}"
@@ -326,10 +321,10 @@ def _too_early(attempt: Attempt, index: int) -> Match | None:
     record = attempt.entries[index].record
     if not isinstance(record, BrokerRegistrationChangeRecord) or record.fenced != FENCE:
         return None
-    registration = attempt.context.image.brokers.get(record.broker_id)
-    if registration is None or not _has_session(attempt, registration, index):
+    broker = attempt.context.image.brokers.get(record.broker_id)
+    if broker is None or not _has_session(attempt, broker, index):
         return None
-    match = _compared(attempt, _fencing(attempt, registration), index + 1, index)
+    match = _compared(attempt, _fencing(attempt, broker), index + 1, index)
     if index and len(match.faults) > index // 2:
         return None
     return replace(match, faults={**match.faults, index: _why_not(attempt, index)})

@@ -101,10 +101,8 @@ def log_start_changed(model: Model, event: events.MetadataLogStartChanged) -> No
     """Move a host's log start, and remove the snapshots before it."""
     quorum = _quorum(model)
     quorum.log_starts[event.host] = start = event.start_offset
-    snapshots = [
-        snapshot for snapshot in quorum.snapshots.get(event.host, []) if snapshot[0] >= start
-    ]
-    quorum.snapshots[event.host] = snapshots
+    newer = [snapshot for snapshot in quorum.snapshots.get(event.host, []) if snapshot[0] >= start]
+    quorum.snapshots[event.host] = newer
 
 
 def statement_finished(model: Model, _event: events.InputFinished) -> None:

@@ -43,15 +43,12 @@ def log_loaded(model: Model, event: events.LogLoaded) -> None:
 def role_changed(model: Model, event: events.ReplicaRoleChanged) -> None:
     """Update a replica's role; only leaders keep the state of followers."""
     partition, replica = model.replica(event.tp, event.broker, event.seq)
-    before, replica.role = replica.role, event.role
+    previous, replica.role = replica.role, event.role
     replica.leader_epoch = event.leader_epoch
     replica.leader = event.leader
     if event.role == "leader":
         partition.led = True
-    if "leader" in (
-        before,
-        event.role,
-    ):  # before: perhaps of a deleted topic of that name
+    if "leader" in (previous, event.role):  # previous: perhaps of a deleted topic of that name
         model.judge(event.tp, partition)
     if event.role != "leader":
         if replica.remote_leo:

@@ -100,10 +100,10 @@ def _bar(row: Row) -> Bar:
         for phase in PHASES
         if row[f"{phase}_us"] is not None
     ]
-    remaining = row["total_us"] - sum(part.length for part in phases)
-    if remaining > 0:
+    unknown_us = row["total_us"] - sum(part.length for part in phases)
+    if unknown_us > 0:
         phases.append(
-            Part(UNKNOWN, remaining, f"phases that cannot be told apart {time_text(remaining)}")
+            Part(UNKNOWN, unknown_us, f"phases that cannot be told apart {time_text(unknown_us)}")
         )
     note = time_text(row["total_us"])
     return Bar(row["session"], row["tp"], phases, note, row["fault_seq"], row["fault_us"])
