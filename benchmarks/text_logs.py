@@ -47,7 +47,7 @@ def measure(name: str, folder: Path, size: int) -> None:
     memory = max(resource.getrusage(whose).ru_maxrss / 1024 for whose in PROCESSES)
     print(
         f"{name:24} {size / MB / took:6.0f} MB/s {size / MB / took_cpu:6.0f} MB/s of CPU "
-        f"{entries:9,} entries, {logs.repeated:,} repeated; {memory:.0f} MiB at most"
+        f"{entries:9,} entries, {logs.progress.repeated:,} repeated; {memory:.0f} MiB at most"
     )
 
 

@@ -15,7 +15,17 @@ from sessions.own_cluster.wrong_files import refusal
 from sessions.postmortem.text_logs.blocks import blocks_of_entries
 from sessions.postmortem.text_logs.configurations import configured
 from sessions.postmortem.text_logs.entries import Entry
-from sessions.postmortem.text_logs.facts import Configured, KafkaVersion
+from sessions.postmortem.text_logs.facts import (
+    Configured,
+    Fact,
+    FetchFailed,
+    HeartbeatFailed,
+    IsrRefused,
+    IsrShrunk,
+    KafkaVersion,
+    NodeUnreachable,
+    SlowRequest,
+)
 from sessions.postmortem.text_logs.recognition import Layout, fact_of, layout_of
 from sessions.postmortem.text_logs.times import Clock, is_timed
 from sessions.text import clean
@@ -76,18 +86,43 @@ class LogFile(Struct, frozen=True):
         return _ROTATION.sub("", self.path.name)
 
 
+REPEATED: Final = (
+    Configured, FetchFailed, HeartbeatFailed, IsrRefused, IsrShrunk, NodeUnreachable, SlowRequest
+)  # fmt: skip
+"""What is written again and again while something lasts."""
+REPEATED_WITHIN_US: Final = 10_000_000
+REMEMBERED_MAX: Final = 100_000
+
+
+class Repetitions:
+    """What the files of a stream said last of what is written many times a second."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[int | None, Fact], int] = {}
+
+    def has(self, node: int | None, fact: Fact, time_us: int) -> bool:
+        """Whether a node said the same shortly before; it has now said it again."""
+        if len(self._last) > REMEMBERED_MAX:
+            self._last.clear()
+        before = self._last.get((node, fact))
+        self._last[node, fact] = time_us
+        return before is not None and time_us - before < REPEATED_WITHIN_US
+
+
 class Progress(Struct):
-    """How far a file was read."""
+    """How far a file was read; ``repeated`` lines are not among the entries."""
 
     bytes: int = 0
     lines: int = 0
     entries: int = 0
+    repeated: int = 0
 
     def add(self, other: "Progress") -> None:
         """Count what was read of another file."""
         self.bytes += other.bytes
         self.lines += other.lines
         self.entries += other.entries
+        self.repeated += other.repeated
 
 
 def recognize(path: Path, name: str, zone: tzinfo = UTC) -> LogFile:
@@ -117,22 +152,28 @@ def recognize(path: Path, name: str, zone: tzinfo = UTC) -> LogFile:
 
 
 def entries_of(
-    file: LogFile, zone: tzinfo = UTC, progress: Progress | None = None
+    file: LogFile,
+    zone: tzinfo = UTC,
+    progress: Progress | None = None,
+    repetitions: Repetitions | None = None,
 ) -> Iterator[Entry]:
-    """Yield the entries of a file in their order.
+    """Yield the entries of a file in their order, without repetitions.
 
     Raises:
         SourceError: it cannot be read, is compressed and damaged, or stops being a log.
     """
     progress = progress if progress is not None else Progress()
+    repetitions = repetitions if repetitions is not None else Repetitions()
     with open_content(file.path, file.name) as content:
         try:
-            yield from _entries(file, content, Clock(zone), progress)
+            yield from _entries(file, content, Clock(zone), progress, repetitions)
         except FormatError as error:
             raise SourceError(f"{clean(file.name)} ({NAME}): {error}") from error
 
 
-def _entries(file: LogFile, content: Content, clock: Clock, progress: Progress) -> Iterator[Entry]:
+def _entries(
+    file: LogFile, content: Content, clock: Clock, progress: Progress, repetitions: Repetitions
+) -> Iterator[Entry]:
     is_mixed = len(file.nodes) > 1
     untimed = 0
     for size, lines in blocks_of_entries(content):
@@ -147,12 +188,16 @@ def _entries(file: LogFile, content: Content, clock: Clock, progress: Progress) 
             time_us = None if fact is None else clock.time_us(line)
             if fact is None or time_us is None:
                 continue
+            node = _own_id(line, file.node) if is_mixed else file.node
+            if isinstance(fact, REPEATED) and repetitions.has(node, fact, time_us):
+                progress.repeated += 1
+                continue
             match = _LEVEL.search(line, 0, _LEVEL_BYTES)
             level = match[0].decode() if match else ""
             progress.entries += 1
             yield Entry(
                 time_us,
-                _own_id(line, file.node) if is_mixed else file.node,
+                node,
                 file.name,
                 number,
                 level,

@@ -3,8 +3,7 @@
 The files that one node wrote one after the other (``server.log.1``, ``server.log``) are read one
 after the other, and only as far as needed: memory does not grow with the number or size of files.
 If they are large, another process reads half of them.
-What two files of a node say alike, as ``server.log`` and ``kafkaServer.out`` do, counts once, and
-so does what a node repeats many times a second.
+What two files of a node say alike, as ``server.log`` and ``kafkaServer.out`` do, counts once.
 """
 
 import heapq
@@ -27,23 +26,15 @@ from msgspec import Struct, field
 from sessions.own_cluster.reading import SourceError
 from sessions.postmortem.text_logs.clock_differences import ClockDifference, ClockDifferences
 from sessions.postmortem.text_logs.entries import Entry
-from sessions.postmortem.text_logs.facts import (
-    Configured,
-    FetchFailed,
-    HeartbeatFailed,
-    IsrRefused,
-    IsrShrunk,
-    NodeUnreachable,
-    SlowRequest,
+from sessions.postmortem.text_logs.log_file import (
+    LogFile,
+    Progress,
+    Repetitions,
+    entries_of,
+    recognize,
 )
-from sessions.postmortem.text_logs.log_file import LogFile, Progress, entries_of, recognize
 from sessions.text import plural
 
-REPEATED: Final = (
-    Configured, FetchFailed, HeartbeatFailed, IsrRefused, IsrShrunk, NodeUnreachable, SlowRequest
-)  # fmt: skip
-"""What is written again and again while something lasts."""
-REPEATED_WITHIN_US: Final = 10_000_000
 _NO_LOG: Final = (
     ".index", ".timeindex", ".txnindex", ".snapshot", ".checkpoint", ".json", ".properties", ".db",
 )  # fmt: skip
@@ -68,7 +59,6 @@ class TextLogs(Struct):
     notes: list[str] = field(default_factory=list)
     progress: Progress = field(default_factory=Progress)
     counts: Counter[str] = field(default_factory=Counter)
-    repeated: int = 0
     clocks: ClockDifferences = field(default_factory=ClockDifferences)
 
     @property
@@ -106,13 +96,13 @@ class TextLogs(Struct):
         self, tell: Callable[[str], object] = lambda _: None
     ) -> Generator[Entry, None, None]:
         """Yield what the logs say, in the order of time; each call reads them again."""
-        self.progress, self.counts, self.repeated = Progress(), Counter(), 0
+        self.progress, self.counts = Progress(), Counter()
         self.clocks, self.notes = ClockDifferences(), []
         streams = [list(files) for _, files in groupby(self.files, _stream_of)]
         forked = _streams_of_fork(streams)
         here = [self._stream(files, tell) for files in streams[forked:]]
         with closing(self._from_fork(streams[:forked])) as there:
-            for entry in self._without_repetitions(_in_order([there, *here])):
+            for entry in _once(_in_order([there, *here])):
                 self.clocks.add(entry)
                 self.counts[type(entry.fact).__name__] += 1
                 yield entry
@@ -152,11 +142,12 @@ class TextLogs(Struct):
             sending.send((self.notes, self.progress))
 
     def _stream(self, files: Sequence[LogFile], tell: Callable[[str], object]) -> Iterator[Entry]:
+        repetitions = Repetitions()
         for file in files:
             progress = Progress()
             told = 0
             try:
-                for entry in entries_of(file, self.zone, progress):
+                for entry in entries_of(file, self.zone, progress, repetitions):
                     yield entry
                     if progress.bytes - told > TELL_EVERY_BYTES:
                         told = progress.bytes
@@ -164,24 +155,6 @@ class TextLogs(Struct):
             except SourceError as error:
                 self.notes.append(str(error))
             self.progress.add(progress)
-
-    def _without_repetitions(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        now: dict[tuple[int | None, object], str] = {}
-        now_us = -1
-        last: dict[tuple[int | None, object], int] = {}
-        for entry in entries:
-            key = entry.node, entry.fact
-            if entry.time_us != now_us:
-                now, now_us = {}, entry.time_us
-            if now.setdefault(key, entry.file) != entry.file:
-                continue
-            if isinstance(entry.fact, REPEATED):
-                before = last.get(key)
-                last[key] = entry.time_us
-                if before is not None and entry.time_us - before < REPEATED_WITHIN_US:
-                    self.repeated += 1
-                    continue
-            yield entry
 
 
 def find_text_logs(
@@ -213,6 +186,17 @@ def find_text_logs(
 def _in_order(streams: Iterable[Iterable[Entry]]) -> Iterator[Entry]:
     """Merge entries by their times; those of the same time in the order of the streams."""
     return heapq.merge(*streams, key=lambda entry: entry.time_us)
+
+
+def _once(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Leave out what another file of the node has said at the same time."""
+    now: dict[tuple[int | None, object], str] = {}
+    now_us = -1
+    for entry in entries:
+        if entry.time_us != now_us:
+            now, now_us = {}, entry.time_us
+        if now.setdefault((entry.node, entry.fact), entry.file) == entry.file:
+            yield entry
 
 
 def _streams_of_fork(streams: Sequence[Sequence[LogFile]]) -> int:

@@ -111,29 +111,32 @@ IsrRefused PARTITION since 2.7 until 3.1 | Failed to update ISR
 IsrRefused PARTITION since 3.2 | Failed to alter partition
     \[Partition (?P<tp>[\w.-]{1,260}) broker=\d+\] Failed to alter partition to .{0,2000}?(?P<error>[A-Z]{3,20}_[A-Z_]{3,60})
 # Brokers become leaders and followers.
-LeaderStarted STATE_CHANGE since 2.6 | Leader\x20
+LeaderStarted STATE_CHANGE since 2.6 | starts at leader epoch
     \[Broker id=(?P<node>\d+)\] Leader <TP> (?:with topic id \S{1,40} )?starts at leader epoch (?P<epoch>\d+) from offset (?P<offset>\d+) with (?:partition epoch \d+, )?high watermark (?P<high_watermark>\d+),? ISR \[(?P<isr><IDS>)\]
 LeaderStarted PARTITION since 0.11 until 2.5 | starts at
     (?:\[Partition (?P<tp>[\w.-]{1,260}) broker=(?P<node>\d+)\]|Partition \[(?P<old_tp>[\w.-]{1,249},\d{1,10})\] on broker (?P<old_node>\d+):) \S{1,260} starts at (?:L|l)eader (?:E|e)poch (?P<epoch>\d+) from offset (?P<offset>\d+)(?: with high watermark (?P<high_watermark>\d+))?
-LeaderStarted STATE_CHANGE until 0.11 | become-leader transition for partition
+LeaderStarted STATE_CHANGE until 0.11 | ompleted LeaderAndIsr request
     Broker (?P<node>\d+) completed LeaderAndIsr request correlationId \d+ from controller \d+ epoch \d+ for the become-leader transition for partition <TP>
-LeaderStarted STATE_CHANGE since 1.0 until 2.5 | become-leader transition for partition
+LeaderStarted STATE_CHANGE since 1.0 until 2.5 | ompleted LeaderAndIsr request
     \[Broker id=(?P<node>\d+)\] Completed LeaderAndIsr request correlationId \d+ from controller \d+ epoch \d+ for the become-leader transition for partition <TP>
-FollowerStarted STATE_CHANGE since 2.6 | Follower\x20
+FollowerStarted STATE_CHANGE since 2.6 | starts at leader epoch
     \[Broker id=(?P<node>\d+)\] Follower <TP> starts at leader epoch (?P<epoch>\d+) from offset (?P<offset>\d+) with (?:partition epoch \d+ and )?high watermark (?P<high_watermark>\d+)\.(?: Current leader is (?P<leader>-?\d+))?
-FollowerStarted STATE_CHANGE until 2.5 | become-follower transition for partition
+FollowerStarted STATE_CHANGE until 2.5 | ompleted LeaderAndIsr request
     (?:Broker (?P<node>\d+) completed|\[Broker id=(?P<own_node>\d+)\] Completed) LeaderAndIsr request correlationId \d+ from controller \d+ epoch \d+ for the become-follower transition for partition <TP>(?: with leader (?P<leader>-?\d+))?
 LeaderAndIsrReceived STATE_CHANGE until 0.10 | eceived LeaderAndIsr request
-    Broker (?P<node>\d+) received LeaderAndIsr request \(LeaderAndIsrInfo:\(Leader:(?P<leader>-?\d+),ISR:(?P<isr><IDS>),LeaderEpoch:(?P<epoch>\d+),ControllerEpoch:(?P<controller_epoch>\d+)\).{0,4000} for partition <TP>
+    eceived LeaderAndIsr request \(LeaderAndIsrInfo:\(Leader:(?P<leader>-?\d+),ISR:(?P<isr><IDS>),LeaderEpoch:(?P<epoch>\d+),ControllerEpoch:(?P<controller_epoch>\d+)\).{0,4000} for partition <TP>
+    & Broker (?P<node>\d+)
 LeaderAndIsrReceived STATE_CHANGE since 0.10 until 2.5 | eceived LeaderAndIsr request
-    (?:Broker (?P<node>\d+) received|\[Broker id=(?P<own_node>\d+)\] Received) LeaderAndIsr request (?:PartitionState|PartitionStateInfo|LeaderAndIsrPartitionState)\((?:topicName='(?P<indexed_tp>[\w.-]{1,249}', partitionIndex=\d+), )?controllerEpoch=(?P<controller_epoch>\d+), leader=(?P<leader>-?\d+), leaderEpoch=(?P<epoch>\d+), isr=\[?(?P<isr><IDS>)\]?, zkVersion=(?P<version>\d+)(?:.{0,8000} for partition <TP>)?
+    eceived LeaderAndIsr request (?:PartitionState|PartitionStateInfo|LeaderAndIsrPartitionState)\((?:topicName='(?P<indexed_tp>[\w.-]{1,249}', partitionIndex=\d+), )?controllerEpoch=(?P<controller_epoch>\d+), leader=(?P<leader>-?\d+), leaderEpoch=(?P<epoch>\d+), isr=\[?(?P<isr><IDS>)\]?, zkVersion=(?P<version>\d+)(?:.{0,8000} for partition <TP>)?
+    & Broker (?:id=)?(?P<node>\d+)
 Recovered STATE_CHANGE since 3.2 | was marked as RECOVERING
     The topic partition <TP> was marked as RECOVERING\. Marking
 # The controller of a cluster with ZooKeeper.
 PartitionChanged STATE_CHANGE since 1.1 until 3.9 | with state LeaderAndIsr(
     Changed partition <TP> from (?P<state_before>\w{1,40}) to (?P<state>\w{1,40}) with state LeaderAndIsr\(leader=(?P<leader>-?\d+), leaderEpoch=(?P<epoch>\d+), (?:isr=List\((?P<isr><IDS>)\)|isrWithBrokerEpoch=List\((?P<isr_states>[^\]]{0,4000}?)\)), (?:leaderRecoveryState=(?P<recovery>\w{1,20}), )?(?:zkVersion|partitionEpoch)=(?P<version>\d+)
 PartitionChanged STATE_CHANGE until 3.9 | hanged partition
-    (?:Controller \d+ epoch (?P<controller_epoch>\d+) changed|Changed) partition <TP> (?:state )?from (?P<state_before>\w{1,40}) to (?P<state>\w{1,40})(?: with leader (?P<leader>-?\d+))?
+    hanged partition <TP> (?:state )?from (?P<state_before>\w{1,40}) to (?P<state>\w{1,40})(?: with leader (?P<leader>-?\d+))?
+    & Controller \d+ epoch (?P<controller_epoch>\d+)
 PartitionChanged STATE_CHANGE until 1.0 | for Offline partition
     (?:Controller \d+ epoch (?P<controller_epoch>\d+) elected|Elected) leader (?P<leader>-?\d+) for Offline partition <TP>
 LeftIsr STATE_CHANGE since 2.6 until 3.9 | after removing replica
@@ -345,4 +348,8 @@ def _expression(text: str) -> re.Pattern[bytes]:
 
 
 PATTERNS: Final = tuple(_patterns())
-"""Every line that is recognized. If several rows fit a line, the first one counts."""
+"""Every line that is recognized.
+
+Rows with the same text are tried together, where the first of them stands; the first that fits a
+line counts.
+"""

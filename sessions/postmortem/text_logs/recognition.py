@@ -9,7 +9,7 @@ only.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import accumulate
 from types import NoneType
@@ -38,8 +38,9 @@ _OUT_OF_SYNC: Final = re.compile(
 _BROKER_STATE: Final = re.compile(rb"brokerId=(\d+)")
 _NUMBER: Final = re.compile(rb"\d+")
 
-Rows = tuple[tuple[bytes, Callable[..., "re.Match[bytes] | None"], Pattern], ...]
-"""The text, the search and the row, for the loop that runs most."""
+Row = tuple[Callable[..., "re.Match[bytes] | None"], Pattern]
+Rows = tuple[tuple[bytes, tuple[Row, ...]], ...]
+"""The searches and rows for each text, for the loop that runs most."""
 Candidates = Iterator[tuple[int, bytes, Rows]]
 Layout = Callable[[list[bytes], int], Candidates]
 """Yields the lines that may say something, with their numbers and the rows to try."""
@@ -104,25 +105,25 @@ def _by_text(lines: list[bytes], number: int) -> Candidates:
     """All lines are searched for one text after the other, which is how bytes are searched fast."""
     block = b"\n".join(lines)
     ends = list(accumulate(len(line) + 1 for line in lines))
-    rows_at: dict[int, list[int]] = {}
-    for text, rows in _ROWS_BY_TEXT.items():
-        at = block.find(text)
+    rows_at: dict[int, Rows] = {}
+    for rows in _ALL_ROWS:
+        at = block.find(rows[0])
         while at >= 0:
             place = bisect_right(ends, at)
-            rows_at.setdefault(place, []).extend(rows)
-            at = block.find(text, ends[place])
+            rows_at[place] = (*rows_at.get(place, ()), rows)
+            at = block.find(rows[0], ends[place])
     for place in sorted(rows_at):
-        rows_there = tuple(_ALL_ROWS[row] for row in sorted(rows_at[place]))
-        yield number + place + 1, lines[place], rows_there
+        yield number + place + 1, lines[place], rows_at[place]
 
 
 def fact_of(line: bytes, rows: Rows) -> Fact | None:
     """What a line says, by the first row that fits it."""
-    for text, search, row in rows:
+    for text, searches in rows:
         if text in line:
-            match = search(line, 0, MATCHED_BYTES)
-            if match is not None:
-                return _fact(row, match)
+            for search, row in searches:
+                match = search(line, 0, MATCHED_BYTES)
+                if match is not None:
+                    return _fact(row, match)
     return None
 
 
@@ -204,20 +205,22 @@ def _converter(declared: object) -> Callable[[bytes], object]:
 
 def _rows_by_logger() -> dict[bytes, Rows]:
     """With a logger's whole name, and with as many of its last parts as a layout may print."""
-    rows: dict[bytes, Rows] = {}
-    for row in _ALL_ROWS:
-        for logger in row[2].loggers:
+    rows: dict[bytes, list[Pattern]] = {}
+    for row in PATTERNS:
+        for logger in row.loggers:
             parts = logger.split(".")
             for first in range(len(parts)):
-                key = ".".join(parts[first:]).encode()
-                rows[key] = (*rows.get(key, ()), row)
-    return rows
+                rows.setdefault(".".join(parts[first:]).encode(), []).append(row)
+    return {logger: _by_texts(table) for logger, table in rows.items()}
 
 
-_ALL_ROWS: Final[Rows] = tuple((row.text, row.expression.search, row) for row in PATTERNS)
+def _by_texts(table: Iterable[Pattern]) -> Rows:
+    """Rows by their texts: a line is searched once for each."""
+    rows: dict[bytes, tuple[Row, ...]] = {}
+    for row in table:
+        rows[row.text] = (*rows.get(row.text, ()), (row.expression.search, row))
+    return tuple(rows.items())
+
+
+_ALL_ROWS: Final = _by_texts(PATTERNS)
 _ROWS_BY_LOGGER: Final = _rows_by_logger()
-_ROWS_BY_TEXT: Final[dict[bytes, list[int]]] = {
-    row.text: [place for place, other in enumerate(PATTERNS) if other.text == row.text]
-    for row in PATTERNS
-}
-"""The places in the table of the rows with each text."""

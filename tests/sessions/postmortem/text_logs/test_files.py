@@ -133,7 +133,7 @@ def test_what_is_repeated_many_times_a_second_is_told_every_ten_seconds(tmp_path
     lines = [SHRINK.format(time=f"2026-11-23 21:00:{n:02},000", node=1) for n in range(60)]
     logs = find_text_logs([written(tmp_path / "server.log", *lines)])
     assert len(list(logs.entries())) == 1
-    assert logs.repeated == 59
+    assert logs.progress.repeated == 59
 
 
 def shifted(source: Path, target: Path, seconds: int) -> None:
@@ -216,11 +216,11 @@ def test_two_processes_read_what_one_reads(monkeypatch: pytest.MonkeyPatch) -> N
     folder = RECORDINGS / "2.4.1"
     logs = find_text_logs([folder])
     alone = list(logs.entries())
-    figures = logs.progress, logs.counts, logs.repeated, logs.clock_differences
+    figures = logs.progress, logs.counts, logs.clock_differences
     monkeypatch.setattr(merging, "FORKED_BYTES_MIN", 0)
     monkeypatch.setattr(threading, "active_count", lambda: 1)  # other tests leave some behind
     assert list(logs.entries()) == alone
-    assert (logs.progress, logs.counts, logs.repeated, logs.clock_differences) == figures
+    assert (logs.progress, logs.counts, logs.clock_differences) == figures
 
 
 def test_the_other_process_ends_with_whoever_reads(
