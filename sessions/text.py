@@ -65,12 +65,12 @@ def _escaped(character: str) -> str:
 
 
 def number(value: int | None) -> str:
-    """``8,131``; ``-`` for what is not known (None, and -1 as Kafka has it)."""
+    """``8,131``; ``-`` for an unknown value (None, and Kafka's -1)."""
     return "-" if value is None or value == UNKNOWN else f"{value:,}"
 
 
 def plain(value: int | None) -> str:
-    """``8131``; ``-`` for what is not known (None, and -1 as Kafka has it)."""
+    """``8131``; ``-`` for an unknown value (None, and Kafka's -1)."""
     return "-" if value is None or value == UNKNOWN else str(value)
 
 

@@ -115,7 +115,7 @@ def conform(
     ] = False,
     as_json: Annotated[bool, flag("--json", text="print JSON on standard output")] = False,
 ) -> int:
-    """Run scenarios of failure with Kafka clients, and judge by what they were told.
+    """Run scenarios of failure with Kafka clients, and judge them by the answers that they got.
 
     Each case serves a cluster of its own, breaks it while the client works, and asks guarantees:
     that nothing that was acknowledged is lost, order, isolation, and delivery at least, at most or

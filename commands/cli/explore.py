@@ -77,7 +77,7 @@ class Mode(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What has the settings to explore: a script, or a partition of an image; None if nothing."""
+    """The source of the settings to explore: a script, a partition of an image, or None."""
 
     configuration: str | None
     image: str | None

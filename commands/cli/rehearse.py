@@ -375,7 +375,7 @@ def _print(
 
 
 def _differences(report: "Report", unchanged: "Report | None") -> dict[str, list[dict[str, Any]]]:
-    """What becomes worse and better by a change; nothing if there is none."""
+    """Return the cases that a change makes worse and better; empty without a change."""
     from sessions.rehearsal.baseline import risks_of_cases, worse
 
     if unchanged is None:

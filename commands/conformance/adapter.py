@@ -18,7 +18,7 @@ QUOTED_MAX: Final = 300
 
 
 class SendResult(Struct, frozen=True):
-    """What became of a record that was sent; without an error it is acknowledged."""
+    """The result of sending a record; without an error it is acknowledged."""
 
     offset: int = -1
     error: str | None = None

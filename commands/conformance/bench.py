@@ -83,7 +83,7 @@ class Bench:
         )
 
     async def _give_back(self, adapters: Iterable[Adapter]) -> None:
-        """Close what clients have open; a process whose client does not close is killed."""
+        """Close the clients; the process of one that does not close is killed."""
         for adapter in adapters:
             try:
                 if adapter.is_open:
@@ -100,7 +100,7 @@ class Bench:
 
 
 def hindrance(scenario: Scenario, version: str, adapter: Adapter) -> str:
-    """Return why a case makes no sense; empty if it does."""
+    """Return the reason to leave a case out; empty if there is none."""
     numbers = PROFILES[version].numbers
     if scenario.since and not is_since(numbers, scenario.since):
         return f"the scenario is for releases since {scenario.since}"

@@ -9,7 +9,7 @@ from commands.conformance.scenarios import Scenario
 
 
 class Case(Struct, frozen=True, kw_only=True):
-    """What is run: a scenario, the adapter's command, the release, the seed.
+    """One run: a scenario, the adapter's command, the release, the seed.
 
     ``patience`` multiplies all timeouts.
     """
@@ -25,7 +25,7 @@ class Case(Struct, frozen=True, kw_only=True):
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """What came of a case.
+    """The result of a case.
 
     ``reason`` says why it was skipped, or why there is no verdict (``error``). ``at_us`` is the
     virtual time of the first violation, at which ``session`` is to be opened.

@@ -14,7 +14,7 @@ ALIKE_MAX: Final = 5
 
 
 class Violation(Struct, frozen=True):
-    """What a client did not keep to, in one sentence, and when that was seen."""
+    """A violated guarantee in one sentence, and when the violation was noticed."""
 
     text: str
     at_us: int

@@ -50,7 +50,7 @@ class _EndedError(Exception):
 
 
 class _Actor:
-    """A client of the scenario: its process, what it was opened as, and what it has done."""
+    """A client of the scenario: its process, how it was opened, its transaction and positions."""
 
     def __init__(self, adapter: Adapter, opened: steps.OpenProducer | steps.OpenConsumer) -> None:
         self.adapter = adapter

@@ -15,7 +15,7 @@ _bench = Bench()
 
 
 def results(cases: Sequence[Case], jobs: int) -> Iterator[Result]:
-    """Yield what comes of the cases as they end, ``jobs`` at a time.
+    """Run the cases, ``jobs`` at a time, and yield each result when its case ends.
 
     Raises:
         AdapterError: an adapter does not start.

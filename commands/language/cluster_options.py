@@ -9,7 +9,7 @@ from commands.language.values import Setting
 
 
 class ClusterOptions(Struct, frozen=True, kw_only=True):
-    """What a command line says about the cluster; None or empty: what the script says."""
+    """The command line's options for the cluster; None or empty leaves the script's value."""
 
     version: str | None = None
     mode: str | None = None

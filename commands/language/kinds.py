@@ -19,7 +19,7 @@ Parse = Callable[[str], Any]
 
 
 class Kind(NamedTuple):
-    """What help calls a word, and how it is parsed."""
+    """A kind of word: its name in help, and its parser."""
 
     metavar: str
     parse: Parse

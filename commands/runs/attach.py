@@ -23,7 +23,7 @@ SCHEME = "kafka://"
 
 
 class _Ended(Struct, frozen=True):
-    """What a recorder asks at the end: there is no run, only what was seen."""
+    """Answers a recorder's questions on close, although nothing was run."""
 
     poller: Poller
     steps: int = 0

@@ -45,7 +45,7 @@ class CutOff(BaseException):  # nothing that handles the failures of a step may 
 
 
 class _State:
-    """When what runs now has to be over, and why."""
+    """The time limit of the current work, and its cause."""
 
     def __init__(self) -> None:
         self.active = False
@@ -82,7 +82,7 @@ def cutting_off(limit_us: int | None = None) -> Iterator[None]:
 
 
 def soon() -> None:
-    """End what runs inside of :func:`cutting_off` unless it ends by itself: ctrl-c was pressed."""
+    """End the work inside :func:`cutting_off` unless it ends by itself: ctrl-c was pressed."""
     if _state.active:
         _state.cause = Cause.INTERRUPTED
         _state.deadline = min(_state.deadline, monotonic() + GRACE_SECONDS)

@@ -48,7 +48,7 @@ SHOWN_SECONDS: Final = 0.2
 
 
 class Subject(Struct, frozen=True):
-    """What to explore: a specification, or a release within bounds.
+    """The subject of a search: a specification, or a release within bounds.
 
     ``label`` and ``name`` appear in JSON, ``constants`` bound the search.
     """

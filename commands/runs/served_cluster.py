@@ -69,7 +69,7 @@ T = TypeVar("T")
 
 
 class Performed(Struct, frozen=True):
-    """What has become of a statement: its outcome, and what the control channel adds to it."""
+    """A finished statement: its outcome, and the fields that the control channel adds."""
 
     outcome: Outcome
     printed: Reply = {}

@@ -81,7 +81,7 @@ def story_of(source: Source, title: str, command: str, opens_at: int, progress: 
 
 
 class Gatherer:
-    """Takes one event after the other, and notes what has changed of what is shown.
+    """Folds one event after the other, and notes which values of the page have changed.
 
     ``begins_us`` is the time before the first one.
     """

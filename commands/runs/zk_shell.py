@@ -60,7 +60,7 @@ class ZkShell:
 
     @property
     def prompt(self) -> str:
-        """What zkCli prints before a command."""
+        """The prompt that zkCli prints."""
         return f"[zk: {SERVER}(CONNECTED) {len(self.history)}] "
 
     def run(self, line: str) -> str:

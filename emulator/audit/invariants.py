@@ -40,7 +40,7 @@ INVARIANTS = {
 
 
 class Watched(Struct, array_like=True, gc=False):
-    """What is remembered of a partition in order to check it.
+    """The state of a partition that the checks need.
 
     ``torn`` are replicas that lost records through a power loss or disk failure, until they rejoin
     the ISR.

@@ -183,7 +183,7 @@ QueuedEvent = tuple[int, int, ControllerEvent]
 
 
 class ControllerThread(Struct, array_like=True):
-    """What the controller's thread waits for, and the events queued behind it.
+    """The awaited response of the controller's thread, and the events queued behind it.
 
     ``closing`` are channels whose send threads are being shut down, with a request in flight that
     the thread waits for; ``change`` is the change it then continues, None after a resignation.

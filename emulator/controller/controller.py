@@ -223,7 +223,7 @@ class Controller:
         self._take(Elect())
 
     def resume(self) -> None:
-        """Become controller as one that has been it for long: it has just checked the leaders."""
+        """Become controller as if in office for long: the leaders were just checked."""
         self.failover.resumes = True
         self.elect()
         self.failover.resumes = False

@@ -182,7 +182,7 @@ COLUMNS: Final = tuple(
 
 
 def meaning_of(kind: type[Struct], field: str) -> Meaning | None:
-    """Return what a field of a class of events means; None if it has no column of its own."""
+    """Return the meaning of a field of a class of events; None if it has no own column."""
     return next(
         (declared for declared in _declared(kind, field) if isinstance(declared, Meaning)), None
     )

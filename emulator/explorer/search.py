@@ -77,7 +77,7 @@ def _goes_on(_progress: Progress) -> str:
 
 
 class SearchLevel(Struct, array_like=True):
-    """What a level has added to a search, to be saved: a search can resume from all of these.
+    """A level's additions to a search, to be saved: a search can resume from all levels.
 
     ``values`` are the new values of each part (:mod:`emulator.explorer.plain`), ``places`` the bit
     positions of each part's codes (:class:`~emulator.explorer.encoding.Encoding`). Packed states
@@ -246,7 +246,7 @@ class Search:
     # ---- saving and resuming
 
     def _added(self, faulty: _Arrivals) -> SearchLevel:
-        """What has been added since the last call."""
+        """The additions since the last call."""
         result, low = self._result, self._kept_states
         self._kept_states = len(self._states)
         values = []

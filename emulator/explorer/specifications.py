@@ -72,7 +72,7 @@ class Constants(Struct, frozen=True):
 
 
 class Generation(Struct, frozen=True):
-    """How a generation of the protocol truncates logs and what it compares.
+    """A generation of the protocol: its truncation of logs, and its checks.
 
     ``truncation`` returns the offset to which a new follower truncates, given the leader's log and
     its own replica; None for a generation that truncates on fetch. ``reaches`` tells whether a

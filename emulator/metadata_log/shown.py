@@ -136,7 +136,7 @@ def read_back(type_: str, data: Mapping[str, Any]) -> AnyRecord:
 
 
 class _Change(PartitionChangeRecord, frozen=True, array_like=False, tag=False, omit_defaults=True):
-    """A change as it is shown: without what does not change."""
+    """A change as it is shown: without unchanged fields."""
 
 
 _CHANGE: Final = "PartitionChange"

@@ -65,7 +65,7 @@ class ConsumerGroupHeartbeatRequest(GroupHeartbeatRequest, frozen=True):
 
 
 class ConsumerGroupHeartbeatResponse(GroupHeartbeatResponse, frozen=True):
-    """What a member of a consumer group is told."""
+    """The response to a member of a consumer group."""
 
 
 class GroupsDescribeRequest(Message, frozen=True):

@@ -21,7 +21,7 @@ class ShareGroupHeartbeatRequest(GroupHeartbeatRequest, frozen=True):
 
 
 class ShareGroupHeartbeatResponse(GroupHeartbeatResponse, frozen=True):
-    """What a member of a share group is told."""
+    """The response to a member of a share group."""
 
 
 EpochResponse = ConsumerGroupHeartbeatResponse | ShareGroupHeartbeatResponse
@@ -116,7 +116,7 @@ class SharedPartition(Struct, frozen=True, array_like=True, gc=False):
 
 
 class ShareFetchResponse(Message, frozen=True):
-    """What was acquired of each partition, and for how long (``lock_ms``)."""
+    """The records acquired from each partition, and for how long (``lock_ms``)."""
 
     request: int
     group: str

@@ -84,7 +84,7 @@ class QuorumRules(Struct, frozen=True):
 
 
 class Surroundings(Struct, frozen=True):
-    """What a member depends on: the clock, random numbers, the network, and record sizes.
+    """The surroundings of a member: the clock, random numbers, the network, and record sizes.
 
     ``on_commit`` is called after the high watermark has advanced, ``on_role`` after the role, the
     epoch or the leader has changed, and ``on_progress`` with a replica that has fetched.

@@ -52,7 +52,7 @@ class Resting(Struct, array_like=True):
 
 
 class SinceSnapshot(Struct, array_like=True):
-    """What has been read since the last snapshot: up to ``offset`` (0: not counted yet).
+    """The records since the last snapshot: up to ``offset`` (0: not counted yet).
 
     ``since_us`` is when counting began, ``clean_us`` when the next cleanup is due.
     """

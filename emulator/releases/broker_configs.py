@@ -24,7 +24,7 @@ _OPEN: Final = "-"
 
 
 class ConfigKey(Struct, frozen=True):
-    """What a configuration is from release ``since`` to ``until``, or to the newest (None)."""
+    """A configuration from release ``since`` to ``until``, or to the newest (None)."""
 
     since: str
     until: str | None

@@ -90,7 +90,7 @@ def static_values(settings: Settings, broker: int, *, in_kraft_mode: bool) -> di
 
 
 def _listeners(settings: Settings, broker: int) -> dict[str, str]:
-    """Where a broker that is served listens, and which addresses clients are told."""
+    """The listeners of a broker that is served, and the addresses announced to clients."""
     listeners = settings.listeners.get(broker, {})
     if not listeners:
         return {}

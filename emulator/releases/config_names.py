@@ -628,7 +628,7 @@ def _kind(attribute: str, setting: Setting, python_type: type) -> Kind:
 
 
 def _complete(attribute: str, python_type: type, setting: Setting, meaning: str) -> Setting:
-    """Add to what a field says what Kafka's tables say."""
+    """Complete a field's declaration from Kafka's tables."""
     kind = _kind(attribute, setting, python_type)
     history = _HISTORY.get(setting.name, [])
     is_number = kind not in ("boolean", "word")

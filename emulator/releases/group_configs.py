@@ -81,7 +81,7 @@ def group_configs(numbers: Numbers) -> dict[str, GroupConfigKey]:
 
 
 class GroupConfigRules(Struct, frozen=True):
-    """What a controller accepts: by its release, and by ``overrides`` of a broker's settings."""
+    """The values that a controller accepts, by its release and a broker's ``overrides``."""
 
     profile: Profile
     overrides: Mapping[str, str]

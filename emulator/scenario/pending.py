@@ -30,7 +30,7 @@ had time to read it.
 
 
 class Pending(Struct, frozen=True, tag=True):
-    """What a statement is waiting for. Its time limit is ``wake_us`` (virtual microseconds).
+    """The condition that a statement waits for, until ``wake_us`` (virtual microseconds) at most.
 
     One that ends ``by_time`` need not be checked before that, and one that ends ``by_job`` not
     before a client has finished a job.

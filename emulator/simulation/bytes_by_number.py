@@ -73,7 +73,7 @@ class _Volume:
         self.live_bytes -= self.ends[index + 1] - self.ends[index]
 
     def items(self) -> Iterator[tuple[int, bytes]]:
-        """What is left, in order."""
+        """The remaining values, in order."""
         for index, number in enumerate(self.numbers):
             if index not in self.gone:
                 yield number, self.read(index)

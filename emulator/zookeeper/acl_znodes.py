@@ -60,7 +60,7 @@ def stores(*, extended: bool) -> list[str]:
 
 
 def paths(*, extended: bool) -> list[str]:
-    """Return what an authorizer creates when it starts."""
+    """Return the znodes that an authorizer creates when it starts."""
     more = [EXTENDED, PREFIXED_ACLS, EXTENDED_CHANGES] if extended else []
     return [LITERAL_ACLS, CHANGES, *more]
 

@@ -29,7 +29,7 @@ def releases(source: DatasetTables) -> DataFrame:
 
 
 def final_registrations(source: DatasetTables) -> DataFrame:
-    """Replay the log: what it says of each partition at the end of a session.
+    """Replay the log: return each partition's registration at the end of a session.
 
     As in Kafka's ``PartitionRegistration.merge``, a change that names a leader, even -1 or the same
     one, increments the leader epoch, and every change increments the partition epoch. So does a

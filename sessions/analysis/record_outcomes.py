@@ -39,7 +39,7 @@ def fates(source: DatasetTables) -> DataFrame:
 
 
 def _in_doubt(source: DatasetTables) -> DataFrame:
-    """Return what clients were told of that is not entirely inside one run of the leader's log.
+    """Return the runs reported to clients that are not inside one run of the leader's log.
 
     Partitions without a leader, or whose leader has no log, are left out.
     """
@@ -87,7 +87,7 @@ def _removed(source: DatasetTables) -> DataFrame:
 
 
 def _of_this_topic(source: DatasetTables, reported: DataFrame) -> DataFrame:
-    """Leave out what clients were told of topics that have been deleted since."""
+    """Leave out records of topics that were deleted later."""
     deleted = (
         facts(source, "TopicDeleted").groupBy(SESSION, "topic").agg(F.max("seq").alias("gone"))
     )

@@ -88,7 +88,7 @@ class AnalysisReport(Struct, frozen=True):
 
     @property
     def remark(self) -> str:
-        """What the results leave out of sessions of real clusters; empty if there are none."""
+        """A sentence about data that sessions of real clusters lack; empty if there are none."""
         if not self.observed:
             return ""
         *others, last = self.observed[:NAMED_MAX]

@@ -40,7 +40,7 @@ class _Alive(Struct, frozen=True):
 
 
 class Changes:
-    """Tells what changes from look to look; events are numbered from 1 on."""
+    """Turns the differences between two looks into events, which are numbered from 1 on."""
 
     def __init__(self) -> None:
         self.seq = 0
@@ -148,7 +148,7 @@ class Changes:
             self._config_changes("broker", str(broker.id), old, new)
 
     def _common(self, image: ClusterImage) -> dict[str, str]:
-        """What is set for all brokers: dynamically, or in every ``server.properties``.
+        """The configurations of all brokers: set dynamically, or in every ``server.properties``.
 
         Only what has an effect on replication is told.
         """
@@ -262,7 +262,7 @@ class Changes:
         all_roles: bool,
         cause: int,
     ) -> None:
-        """Who leads and who follows, as far as it is another than before."""
+        """Emit the changed roles of replicas."""
         leader, epoch = _led(now)
         for broker in now.replicas:
             is_news = all_roles or broker in alive.risen or broker not in old.replicas
@@ -293,7 +293,7 @@ class Changes:
                 self._reaches(tp, log.broker, max(0, end - log.lag), epoch)
 
     def _reaches(self, tp: str, broker: int, end: int, epoch: int) -> None:
-        """A replica has the log up to ``end``; what it had beyond is told by nobody."""
+        """Emit that a replica's log reaches ``end``; truncations are not reported by brokers."""
         previous_end = self._ends.get((tp, broker), 0)
         if end > previous_end or (tp, broker) not in self._ends:
             count = end - previous_end
@@ -357,7 +357,7 @@ def _is_another(before: Topic, now: Topic) -> bool:
 
 
 def _state(broker: Broker) -> str:
-    """A broker's state as the cluster has it, which does not know why it is gone."""
+    """A broker's state in the cluster's metadata, which does not say why a broker is down."""
     if broker.up:
         return "running"
     return "fenced" if broker.fenced else "stopped"
@@ -368,7 +368,7 @@ def _alive(image: ClusterImage) -> set[int]:
 
 
 def _own_config(broker: Broker, common: Mapping[str, str]) -> dict[str, str]:
-    """What a broker has beside, or instead of, what is set for all."""
+    """A broker's configurations that differ from those of all brokers."""
     own = {**(broker.static_configs or {}), **(broker.configs or {})}
     dynamic = broker.configs or {}
     return {key: value for key, value in own.items() if key in dynamic or common.get(key) != value}

@@ -106,7 +106,7 @@ class _Part:
         self.note = ""
 
     def ask_if_due(self, now_s: float) -> None:
-        """Ask, if it is time; what is not answered is noted, and asked again later."""
+        """Send the request if it is due; note a failure, and repeat it later."""
         if now_s < self.due_s:
             return
         begin_s = thread_time()
@@ -120,7 +120,7 @@ class _Part:
 
 
 class Observer:
-    """One cluster; :attr:`image` is what it said last.
+    """One cluster; :attr:`image` is built from its latest answers.
 
     ``notes`` says which parts it does not answer.
     """
@@ -170,7 +170,7 @@ class Observer:
 
     @property
     def notes(self) -> list[str]:
-        """What the cluster does not answer."""
+        """The requests that the cluster does not answer, a sentence each."""
         return [part.note for part in self._parts if part.note]
 
     def look(self) -> None:
@@ -186,7 +186,7 @@ class Observer:
 
     @property
     def image(self) -> ClusterImage:
-        """What the cluster said last; the same object as long as nothing has changed."""
+        """The image from the latest answers; the same object as long as nothing has changed."""
         if self._changed or self._image is None:
             self._changed = False
             self._image = self._image_now(self._image)
@@ -215,7 +215,7 @@ class Observer:
     # ---- asking
 
     def _news(self, source: Hashable, node: int, key: int, request: Message) -> Any:  # noqa: ANN401
-        """Ask a node; None if it says what it said the last time."""
+        """Send a request to a node; return None if the response is the same as last time."""
         frame = self.client.ask(node, key, request)
         if self._seen.get(source) == frame:
             return None

@@ -75,12 +75,12 @@ class Poller:
 
     @property
     def image(self) -> ClusterImage:
-        """What the cluster said last."""
+        """The image from the latest answers."""
         return self._valid
 
     @property
     def notes(self) -> list[str]:
-        """What the cluster does not answer."""
+        """The requests that the cluster does not answer, a sentence each."""
         return self._observer.notes
 
     def start(self) -> None:

@@ -40,7 +40,7 @@ BLOCK_EVENTS: Final = 8_192
 
 
 class ExportReport(Struct, frozen=True):
-    """What an export wrote: the rows of each table, and the bytes of all files."""
+    """The result of an export: the rows of each table, and the bytes of all files."""
 
     session: str
     events: int

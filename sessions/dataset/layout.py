@@ -91,7 +91,7 @@ class File(Struct, frozen=True):
 
 
 class Commit(Struct, frozen=True):
-    """What was added to the dataset atomically; ``replaces`` names the commits that it replaced.
+    """Rows added to the dataset atomically; ``replaces`` names the commits that it replaced.
 
     ``files`` has the files of each table by its name; ``begun`` is when it started, in seconds
     since 1970. ``ids`` names the sessions; None: an earlier program has written it.

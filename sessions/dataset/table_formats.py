@@ -44,7 +44,7 @@ class TablesMarker(Struct, frozen=True):
 
 
 class TableExport(Struct, frozen=True):
-    """What was written."""
+    """The number of tables and rows that were written."""
 
     tables: int
     rows: int

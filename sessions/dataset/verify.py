@@ -25,7 +25,7 @@ Progress = Callable[[int], object]
 
 
 class Problem(Struct, frozen=True):
-    """What is wrong: ``damaged`` loses rows or falsifies them, ``untidy`` does neither."""
+    """A problem: ``damaged`` loses rows or falsifies them, ``untidy`` does neither."""
 
     kind: Literal["damaged", "untidy"]
     place: str
@@ -33,7 +33,7 @@ class Problem(Struct, frozen=True):
 
 
 class Verification(Struct, frozen=True):
-    """What was verified; ``without_digest`` counts files that an older program has written."""
+    """The result; ``without_digest`` counts files that an older program has written."""
 
     dataset: str
     commits: int

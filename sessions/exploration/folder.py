@@ -33,7 +33,7 @@ class StoredQuestion(Struct, frozen=True):
 
 
 class WorkFolder:
-    """The folder in which a search keeps what it has found."""
+    """The folder in which a search stores its states."""
 
     def __init__(self, location: str) -> None:
         """Take a folder here or a URI.

@@ -159,7 +159,7 @@ class SparkSearch:
         return self.result()
 
     def result(self) -> Result:
-        """What has been found so far."""
+        """The result so far."""
         levels = [level for level in self.so_far.levels if level.states > 0]
         model = self._portable.model
         violations = [
@@ -186,7 +186,7 @@ class SparkSearch:
     # ---- a level
 
     def _admit(self, spark: SparkSession, level: Level) -> None:
-        """Write the states of a level: what is reached, without what was seen before."""
+        """Write the states of a level: those reached, without those of earlier levels."""
         candidates = self._candidates(spark, level)
         if candidates is None:
             level.states = 0

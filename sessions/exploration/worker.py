@@ -22,7 +22,7 @@ REACHED: Final = f"{STATE}, by_fault BOOLEAN, generated BIGINT"
 
 @lru_cache(maxsize=1)
 def portable(question: bytes) -> Portable:
-    """The model of a question; a worker's process keeps it, and with it what rules answered."""
+    """The model of a question; a worker's process keeps it with the cached outcomes of rules."""
     decoded = msgspec.json.decode(question, type=Question)
     return Portable(decoded.of.model(), decoded.properties)
 
@@ -30,7 +30,7 @@ def portable(question: bytes) -> Portable:
 def expand_batches(
     question: bytes, batches: "Iterable[pa.RecordBatch]"
 ) -> "Iterator[pa.RecordBatch]":
-    """What comes after some states: the function that Spark calls."""
+    """Return the successors of states; Spark calls this."""
     model = portable(question)
     for batch in batches:
         for start in range(0, batch.num_rows, STATES_A_BATCH):

@@ -2,7 +2,7 @@
 
 
 class Allowance:
-    """What may still be read: :attr:`left` is a number of events."""
+    """A limit on reading: :attr:`left` is the number of events that may still be read."""
 
     def __init__(self, events: int) -> None:
         """Allow this many events; the last block of events may exceed it."""
@@ -20,7 +20,7 @@ class Allowance:
 
 
 class StillReadingError(Exception):
-    """What is asked for has to be read first, and the allowance is used up: ask again later.
+    """The data has to be read first, and the allowance is used up: ask again later.
 
     ``reached`` is the last event that a search has examined, if it has examined any.
     """

@@ -226,7 +226,7 @@ def unpack(data: bytes, kinds: Kinds = None) -> Unpacked:
 
 
 def _require_size(block: Block) -> None:
-    """Check what a block's numbers would make of it, and that time does not run backwards."""
+    """Check the size that a block's numbers announce, and that time does not run backwards."""
     count = len(block.order)
     if not 0 < count <= limits.CHUNK_EVENTS_MAX:
         raise BlockError(f"{count:,} events are not those of a chunk")

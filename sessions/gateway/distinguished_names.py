@@ -73,5 +73,5 @@ def _content(data: bytes) -> bytes:
 
 
 def _after_first(data: bytes) -> bytes:
-    """What follows the first value; object identifiers are short."""
+    """The bytes after the first value; object identifiers are short."""
     return data[2 + data[1] :]

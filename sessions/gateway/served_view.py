@@ -23,7 +23,7 @@ class ServedView(ResultView):
 
     @property
     def by_type(self) -> dict[type[events.Event], Callable[[events.Event], None]]:
-        """Who takes events of each type."""
+        """The handler of each type of event."""
         handlers = super().by_type
         for kind, handler in {**connections.HANDLERS, **groups.HANDLERS}.items():
             handlers[kind] = partial(handler, self)

@@ -28,7 +28,7 @@ TROUBLES: Final = ("", "zookeeper cut", "no controller", "zookeeper unreachable"
 
 
 class Authority(Struct, frozen=True):
-    """Who controls the cluster, and what is wrong with that.
+    """The controller of the cluster, and its trouble.
 
     ``controller`` is who is named as such, None if nobody is. ``trouble`` is why it does not
     control anything: empty if it does; ``none``, ``dead``, ``frozen``, ``starting``, ``cut off``
@@ -71,7 +71,7 @@ def trouble_of(state: ViewState) -> int:
 
 
 def authority(state: ViewState) -> Authority:
-    """Who controls the cluster at this moment."""
+    """Return the controller at this moment."""
     controller = controller_of(state)
     if state.quorum is not None:
         trouble = _quorum_trouble(state, state.quorum)
@@ -101,7 +101,7 @@ def _controller_trouble(state: ViewState, controller: int) -> str:
 
 
 def process_trouble(state: str) -> str:
-    """What keeps a process in this state from doing anything; empty if nothing does."""
+    """Return why a process in this state can do nothing; empty if it can."""
     if state in GONE:
         return "dead"
     return "frozen" if state == "frozen" else ""

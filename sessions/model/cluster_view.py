@@ -172,7 +172,7 @@ class ClusterView(Model):
             yield from (word for flag, word in BY_MILD_FLAG if flags & flag)
 
     def writes(self, partition: PartitionState) -> str:
-        """What becomes of writes with acks=all, one of :data:`sessions.model.health.WRITES`."""
+        """The state of writes with acks=all, one of :data:`sessions.model.health.WRITES`."""
         answer = writes_of(self.flags(partition.name))
         return "waiting" if answer == "ok" and is_stalled(self.state, partition) else answer
 

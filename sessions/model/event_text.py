@@ -53,7 +53,7 @@ def host(number: int) -> str:
 
 
 def writer_name(number: int) -> str:
-    """Who wrote a znode: ``broker 1``, ``a tool``, or ``ZooKeeper`` itself."""
+    """Return the writer of a znode: ``broker 1``, ``a tool``, or ``ZooKeeper`` itself."""
     return {ZOOKEEPER: "ZooKeeper", CLIENTS: "a tool"}.get(number, f"broker {number}")
 
 
@@ -389,7 +389,7 @@ def _(event: events.ZnodeDeleted) -> str:
 
 
 def _writer(writer: int | None) -> str:
-    """Who wrote a znode, as far as the recording says."""
+    """Return the writer of a znode, if the recording names it."""
     return "" if writer is None else f" by {writer_name(writer)}"
 
 
@@ -405,7 +405,7 @@ def _(event: events.ElectionHeld) -> str:
 
 
 def _would_help(event: events.ElectionHeld) -> str:
-    """What would restore a partition for which no leader was found."""
+    """Return the remedy for a partition for which no leader was found."""
     if event.leader >= 0:
         return ""
     waiting = [broker for broker in event.isr if broker not in event.live]
@@ -434,7 +434,7 @@ def _(event: events.RequestRefused) -> str:
 
 
 def _compared(event: events.RequestRefused) -> str:
-    """What the two numbers of a refusal are."""
+    """Return the name of the two numbers of a refusal."""
     match event.error:
         case "INELIGIBLE_REPLICA":
             return "replica"

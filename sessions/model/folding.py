@@ -62,7 +62,7 @@ class Snapshot(Struct, frozen=True):
 
 
 class Blocked(Struct, frozen=True):
-    """What writes wait for: ``brokers`` that do not respond or fetch.
+    """The causes of waiting writes: ``brokers`` do not respond or fetch.
 
     ``is_stuck``: for some partition no other broker can lead, so waiting is of no use.
     """
@@ -115,7 +115,7 @@ class Model:
         self.znode_changes = Changes(seq)
 
     def snapshot(self) -> Snapshot:
-        """The state as it is now; what follows is done on copies of what it touches."""
+        """The present state; later events change copies of the parts that they touch."""
         self.look()
         self.frozen = self.state.seq
         if self.last_sent is not None:
@@ -309,7 +309,7 @@ class Model:
             self._trouble = trouble
 
     def blocked(self) -> "Blocked":
-        """What the blocked partitions wait for."""
+        """The causes of the blocked partitions' waiting."""
         if self._blocked is None:
             self._blocked = self._find_blocked()
         return self._blocked

@@ -239,7 +239,7 @@ def _writes_flags(flags: int, *, is_led: bool) -> int:
 
 
 def writes_of(flags: int) -> str:
-    """What becomes of a partition's writes with acks=all, one of :data:`WRITES`."""
+    """The state of a partition's writes with acks=all, one of :data:`WRITES`."""
     if flags & (OFFLINE | LEADERLESS):
         return "nobody"
     if flags & REFUSED:

@@ -26,7 +26,7 @@ Plain = dict[str, Any]
 
 
 def quorum_of(state: QuorumState) -> Plain:
-    """The quorum as its leader tells it; nobody tells anything without one that runs."""
+    """The quorum as described by its leader; empty without a running leader."""
     leader = state.leader
     if leader is None or state.controllers.get(leader) != "running":
         return {"leader": None, "epoch": None, "voters": {}, "observers": {}}
@@ -103,7 +103,7 @@ def _partitions(
     cleared: Mapping[TopicIdPartition, int],
     common: Sequence[Plain],
 ) -> list[Plain]:
-    """What the metadata says of each partition, beside what its replicas hold.
+    """Each partition in the metadata, with its replicas' offsets.
 
     ``cleared`` counts the ClearElrRecords that emptied a partition's lists: each has incremented
     its partition epoch.
@@ -128,7 +128,7 @@ def _partitions(
 
 
 def _served_metadata(view: ClusterView, state: QuorumState, image: MetadataImage) -> Plain:
-    """What each broker that runs tells clients of each topic (Metadata).
+    """Each running broker's Metadata response, by topic.
 
     Brokers that have applied as much tell the same, so that is worked out once.
     """
@@ -181,7 +181,7 @@ def _folders(view: ClusterView, state: QuorumState, image: MetadataImage) -> dic
 
 
 def _records(log: Sequence[CommittedRecord]) -> list[Plain]:
-    """Records with what they say; those of one batch have one number."""
+    """Records with their content; those of one batch have the same number."""
     batches = {batch: number for number, batch in enumerate(dict.fromkeys(r.batch for r in log))}
     return [
         {

@@ -121,7 +121,7 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
         return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
     def __setitem__(self, index: int | slice, value: object) -> NoReturn:
-        """Raise a TypeError: what is committed stays as it is."""
+        """Raise a TypeError: committed records do not change."""
         raise TypeError("a metadata log only grows")
 
     def __delitem__(self, index: int | slice) -> NoReturn:

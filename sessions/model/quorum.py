@@ -84,7 +84,7 @@ def broker_role(metadata: Metadata, broker: int) -> str:
 
 
 def leader_end(quorum: QuorumState) -> int:
-    """How far the leader has the log at least: what is committed, and what others have fetched."""
+    """The least end of the leader's log: committed records, and those that others have fetched."""
     return max(end_of(quorum), *quorum.fetched.values(), 0)
 
 

@@ -64,7 +64,7 @@ class ResultView(ClusterView):
 
     @property
     def by_type(self) -> dict[type[events.Event], Callable[[events.Event], None]]:
-        """Who takes events of each type; events of other types are none of its concern."""
+        """The handler of each type of event; events of other types are ignored."""
         return {kind: partial(handler, self) for kind, handler in HANDLERS.items()}
 
     def come_to(self, seq: int, time_us: int) -> None:

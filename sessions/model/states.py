@@ -279,7 +279,7 @@ class FaultState(Struct, array_like=True):
 
 
 class MemberAssignment(Struct, frozen=True, array_like=True, gc=False):
-    """What a member of a group of the new protocol owns in its epoch.
+    """The assignment of a member of a group of the new protocol in its epoch.
 
     It has to revoke the partitions in ``revoking``, and waits for those of the members ``awaited``.
     """

@@ -63,7 +63,7 @@ def _mode(view: ClusterView) -> Plain:
 
 
 def mark(view: ClusterView, before: ClusterView | None = None) -> Plain:
-    """What a mark holds: the cluster as it is in the view.
+    """The content of a mark: the cluster in the view.
 
     In KRaft mode that includes the metadata log since the mark ``before``, or since the cluster was
     up.

@@ -30,7 +30,7 @@ def connection_name(connection: int) -> str:
 
 
 def object_name(selected: int | str) -> str:
-    """The name of what a reader selected: a broker id, or a name as it is."""
+    """The name of a selected object: a broker id, or a name as it is."""
     return broker_name(selected) if isinstance(selected, int) else selected
 
 

@@ -166,7 +166,7 @@ def _decompressed(file: io.BufferedReader) -> io.BufferedReader:
 
 
 class _Frames(io.RawIOBase):
-    """What frames of zstd contain; one that is cut off is damage, not an end."""
+    """The content of zstd frames; a truncated frame is damage, not an end."""
 
     def __init__(self, file: io.BufferedReader) -> None:
         super().__init__()

@@ -31,7 +31,7 @@ SCHEME: Final = "kafka://"
 
 
 class Imported(Struct, frozen=True):
-    """An image, where it comes from, and what its sources lack and contradict each other in."""
+    """An image with its sources, their gaps and their contradictions."""
 
     image: ClusterImage
     readings: tuple[Reading, ...]
@@ -46,7 +46,7 @@ def import_sources(
     tell: Callable[[str], object] = lambda _: None,
     until: Place = END,
 ) -> Imported:
-    """Read and merge sources; what is given by hand wins over all of them.
+    """Read and merge sources; ``by_hand`` wins over all of them.
 
     ``properties`` are Kafka's client properties, for running clusters. ``tell`` is called with what
     is being done, since large sources take a while. ``until``: histories are read up to that place.

@@ -236,7 +236,7 @@ class _Request:
 
 
 class _Header:
-    """What kafka-python keeps of a request until its response comes, and how that is read."""
+    """kafka-python's record of a request in flight, with the parser of its response."""
 
     def __init__(self, key: int, version: int) -> None:
         self.api_key = key
@@ -256,7 +256,7 @@ class _Header:
 
 
 def reason_of(error: Exception) -> str:
-    """What an error says, with its name, in at most 200 characters."""
+    """Return the name and text of an error, in at most 200 characters."""
     name = type(error).__name__
     start = "an answer that no broker gives: " if isinstance(error, NONSENSE) else ""
     return f"{start}{name}: {clean(str(error)).removeprefix(f'{name}: ')}"[:200]

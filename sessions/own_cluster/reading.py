@@ -24,7 +24,7 @@ class Authority(IntEnum):
 
 
 class Reading(Struct, frozen=True):
-    """What one source says.
+    """The content of one source.
 
     ``source`` is its name as the user wrote it, ``format`` what it is, such as ``kafka-topics
     --describe``. ``notes`` are sentences about what was left out, such as a torn last batch.

@@ -99,7 +99,7 @@ def read_folder(folder: Path, name: str, until: Place = END) -> Reading:
 
 
 def _history(path: Path, name: str, until: Place) -> Reading | None:
-    """What ZooKeeper's transaction logs say; None: there are none."""
+    """Read ZooKeeper's transaction logs; None if there are none."""
     try:
         reading = read_history(path, name, until)
         if reading is not None:

@@ -261,7 +261,7 @@ class Reader:
         )
 
     def _answer(self, key: int, request: Message) -> Any:  # noqa: ANN401 - a message of any API
-        """What any broker answers; None if the cluster is too old to know the API.
+        """Return the answer of any broker; None if the cluster is too old for the API.
 
         Raises:
             NoAnswerError: it refuses.

@@ -56,7 +56,7 @@ class Change(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """What two sessions have in common, up to where they diverge.
+    """The comparison of two sessions, up to the event where they diverge.
 
     ``asked`` are differences of the inputs. ``events`` is the number of events in both that
     are the same until ``difference``, which is None if none differs; ``state`` is the differences

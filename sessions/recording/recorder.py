@@ -47,7 +47,7 @@ COUNTS_PER_CHUNK_MAX: Final = 256
 
 
 class Recorded(Protocol):
-    """What a recorder needs from a :class:`emulator.scenario.runner.Runner` on close."""
+    """The part of a :class:`emulator.scenario.runner.Runner` that a recorder needs on close."""
 
     @property
     def now_us(self) -> int:
@@ -63,7 +63,7 @@ class Recorded(Protocol):
 
 
 class Older(Protocol):
-    """Who knows the batches that a view has forgotten."""
+    """A source of batches that a view has forgotten."""
 
     def take_from(self, batches: list[Batch]) -> None:
         """Remove the older ones from a view's."""
@@ -254,7 +254,7 @@ class Recorder:
             self._guarded(self._seal)
 
     def close(self, outcome: str = "") -> None:
-        """Write what is left and how it ended, and leave one plain file; may be called again.
+        """Write the rest and the outcome, and leave one plain file; may be called again.
 
         Raises:
             SessionError: the recording had failed.

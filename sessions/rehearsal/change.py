@@ -44,7 +44,7 @@ Plan = dict[str, tuple[int, ...]]
 
 
 class Change(Struct, frozen=True):
-    """What setting configurations and moving replicas does on the way.
+    """The course of a change of configurations and replicas, step by step.
 
     ``settings`` are set first; ``needs_restart`` names those that no running process takes up.
     ``steps`` are the changes of all partitions, in order. ``moved_bytes`` is what each broker has

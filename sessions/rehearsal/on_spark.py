@@ -35,7 +35,7 @@ LOOK_S: Final = 0.25
 
 
 class Task(Struct, frozen=True):
-    """What every worker is given; the image in ``spec`` is complete."""
+    """The input of every worker; the image in ``spec`` is complete."""
 
     spec: CreateCluster
     trials: tuple[Trial, ...]

@@ -30,7 +30,7 @@ class PartitionOutcome(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Outcome(Struct, frozen=True):
-    """A cluster at one moment, beside what it was like when it had settled.
+    """A cluster at one moment, compared with its settled state.
 
     ``changed`` has the partitions that are not as they were then. ``controller`` is the active
     controller's host, None if nobody controls the cluster.
@@ -41,7 +41,7 @@ class Outcome(Struct, frozen=True):
 
 
 def outcome_of(cluster: Cluster, settled: Mapping[str, PartitionOutcome]) -> Outcome:
-    """Read what has become of a cluster whose partitions were ``settled``."""
+    """Return the outcome of a cluster whose partitions were ``settled``."""
     now = partitions_of(cluster)
     changed = {tp: partition for tp, partition in now.items() if partition != settled.get(tp)}
     controller = cluster.controller_id()
@@ -76,7 +76,7 @@ def partitions_of(cluster: Cluster) -> dict[str, PartitionOutcome]:
 
 
 class Requirements:
-    """What each topic of a cluster requires: its min.insync.replicas."""
+    """The min.insync.replicas of each topic of a cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         settings = cluster.settings

@@ -31,7 +31,7 @@ UNSAFE: Final = "unsafe"
 
 
 class CaseReport(Struct, frozen=True):
-    """One case: what it puts at risk, and the cluster afterwards.
+    """One case: its risks, and the cluster afterwards.
 
     ``leaders`` counts the partitions that each remaining broker leads, ``leading_bytes`` is the
     size of their logs where sizes are known. ``races`` has the partitions whose outcome is chance,

@@ -39,7 +39,7 @@ class Risks(Struct, frozen=True):
 
 
 class Broken(Struct, frozen=True):
-    """What is broken without any loss: partitions without leader, and with too small an ISR."""
+    """Partitions that are broken before any loss: without a leader, or with too small an ISR."""
 
     offline: list[str]
     under_min_isr: list[str]

@@ -44,7 +44,7 @@ SECTIONS: Final[list[Section]] = sorted(
 
 
 class Analysed(Struct, frozen=True):
-    """What the report is about; ``left_out`` is a sentence about what the results leave out."""
+    """The subject of the report; ``left_out`` is a sentence about missing data."""
 
     dataset: Location
     sessions: int

@@ -18,7 +18,7 @@ DRAWN_MAX = 4
 
 
 class Material(Struct, frozen=True):
-    """What a report is made from."""
+    """The input of a report."""
 
     results: Results
     origins: Origins

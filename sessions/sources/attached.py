@@ -29,7 +29,7 @@ LATE: Final = 2
 
 
 class AttachedSource(GrowingSource):
-    """A running cluster with the recording of what it said.
+    """A running cluster with the recording of its answers.
 
     While the cursor is at the end, the screen follows the cluster. While it stands still, or the
     past is shown, looking and recording go on.
@@ -72,7 +72,7 @@ class AttachedSource(GrowingSource):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What it does not answer, for lack of a permission or because it is too old."""
+        """The requests that it does not answer: a permission is missing, or it is too old."""
         return [*([self.poller.lost] if self.poller.lost else ()), *self.poller.notes]
 
     @property
@@ -106,7 +106,7 @@ class AttachedSource(GrowingSource):
     # ---- reading
 
     def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
-        """Nobody tells a client who watches a znode.
+        """Clients cannot ask for watches.
 
         Raises:
             SessionIncompleteError: always.

@@ -47,12 +47,12 @@ class Change(Struct, frozen=True):
 
     @property
     def rank(self) -> tuple[int, int]:
-        """How bad it is: what becomes of writes, and its state; 0 is the worst."""
+        """The severity by the state of writes and of the partition; 0 is the worst."""
         return WRITES.index(self.writes), STATUSES.index(self.status)
 
 
 class Effect(Struct, frozen=True):
-    """What a statement changes, beside what would change without it.
+    """The effect of a statement, compared with the course without it.
 
     ``now`` are the counts before it; ``after`` those when ``seconds`` have passed; ``worst`` the
     highest of each in between, as far as it lasted. ``moved`` change their leader. ``lost``,
@@ -279,7 +279,7 @@ class Forecast:
         return sorted(changes, key=lambda change: (change.rank, change.tp))
 
     def _held_up(self, tp: str) -> tuple[str, int | None]:
-        """What becomes of a partition's writes at worst, and for how much longer than without."""
+        """The worst state of a partition's writes, and how much longer it lasts than without."""
         spent, anyway = self._tried.spent(tp), self._plain.spent(tp)
         last = writes_of(self._tried.view.flags(tp))
         for writes in WRITES:

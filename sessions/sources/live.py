@@ -182,7 +182,7 @@ class LiveSource(GrowingSource):
                 return self.last_seq - begin
 
     def _go_on(self) -> None:
-        """Resume errands whose statement has ended; one may end what another waits for."""
+        """Resume lines whose statement has ended; one line may end another's wait."""
         while ready := [line for line in self._pending_lines if not line.is_waiting]:
             for line in ready:
                 self._perform(line)
@@ -191,7 +191,7 @@ class LiveSource(GrowingSource):
                     self._finished.append((line.text, line.reply))
 
     def _perform(self, line: PendingLine) -> None:
-        """Do what can be done of an errand now."""
+        """Execute the parts of a line that need no waiting."""
         while not line.is_waiting:
             if line.ticket is not None and line.ticket.outcome is not None:
                 outcome, line.ticket = line.ticket.outcome, None

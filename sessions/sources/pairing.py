@@ -192,13 +192,13 @@ def _partners(left: Sequence[Event], right: Sequence[Event]) -> dict[int, tuple[
 
 
 def object_of(event: Event) -> object:
-    """What a compared event is about."""
+    """The object of a compared event."""
     kind = type(event)
     object_fields = OBJECTS.get(kind)
     return kind if object_fields is None else tuple(object_fields(event))
 
 
 def compared_fields(event: Event) -> tuple[object, ...]:
-    """What of an event is the same in two runs if the same happened."""
+    """An event's fields that are equal in two runs if the same happened."""
     kind = type(event)
     return (kind, *(getattr(event, field) for field in COMPARED[kind]))

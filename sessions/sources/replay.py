@@ -101,7 +101,7 @@ class ReplaySource(Source):
 
     @property
     def trouble(self) -> str:
-        """What of the recording cannot be read."""
+        """The damage of the recording, in a sentence."""
         return self.session.damage
 
     @property

@@ -22,7 +22,7 @@ from sessions.sources.forecast import Outlook
 
 
 class Source(Protocol):
-    """What screens read. Times are virtual microseconds; event numbers begin with 1.
+    """The source of screens' data. Times are virtual microseconds; event numbers begin with 1.
 
     ``view`` is the read model at the cursor; it may be another object after each move. ``time_us``
     is the cursor's time, at or after that of its event; ``last_seq`` and ``last_time_us`` are the
@@ -78,7 +78,7 @@ class Source(Protocol):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the cluster behind it does not answer, a sentence each."""
+        """The requests that the cluster does not answer, a sentence each."""
         return ()
 
     @property
@@ -96,17 +96,17 @@ class Source(Protocol):
 
     @property
     def recorder(self) -> Recorder | None:
-        """What records it; None where nothing is recorded."""
+        """The recorder; None where nothing is recorded."""
         return None
 
     @property
     def bootstrap_servers(self) -> str:
-        """Where Kafka clients connect to it; empty where they cannot."""
+        """The bootstrap servers for Kafka clients; empty where they cannot connect."""
         return ""
 
     @property
     def trouble(self) -> str:
-        """What cannot be read or written, in a sentence; empty while all is well."""
+        """A failure to read or write, in a sentence; empty while there is none."""
 
     @property
     def at_tail(self) -> bool:
@@ -175,10 +175,10 @@ class Source(Protocol):
         return
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
-        """Where the counts changed: event, time, counts after it."""
+        """The changes of the counts: event, time, counts after it."""
 
     def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
-        """Who watches which znode after event ``seq``; ``observer`` sees the events up to there.
+        """The watches of znodes after event ``seq``; ``observer`` sees the events up to there.
 
         Before the end of a live cluster, and in a recording, another cluster is run up to the
         event for that: it takes time, and may be done in a thread.
@@ -194,7 +194,7 @@ class Source(Protocol):
         """
 
     def replies(self) -> Sequence[tuple[str, Reply]]:
-        """What lines that were pending have come to since the last call, each with its text."""
+        """The replies to pending lines since the last call, each with the line's text."""
         return ()
 
     def stand_still(self) -> None:
@@ -206,7 +206,7 @@ class Source(Protocol):
         return None
 
     def statements_of(self, text: str) -> Sequence[Statement]:
-        """The statements that a line asks for; none where none can be given.
+        """The statements of a line; none where statements are not accepted.
 
         Raises:
             ValueError: the line is wrong.

@@ -50,7 +50,7 @@ class Variant(Struct, frozen=True):
 
 
 def variants_of(version: str, *, kraft: bool) -> list[Variant]:
-    """What a fault is compared under, for a cluster of this release."""
+    """The conditions under which a fault is compared, for a cluster of this release."""
     newer = NEWER[kraft]
     is_newest = version not in PROFILES or PROFILES[version].numbers >= PROFILES[newer].numbers
     other = OLDER[kraft] if is_newest else newer
@@ -126,7 +126,7 @@ class Trial:
 
 
 def input_under(variant: Variant, statement_input: AnyInput) -> AnyInput:
-    """A statement as it would have been given under other conditions."""
+    """Return a statement as it is under other conditions."""
     if isinstance(statement_input, CreateCluster) and variant.version:
         return replace(statement_input, version=variant.version)
     if isinstance(statement_input, Produce) and variant.acks is not None:

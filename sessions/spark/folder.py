@@ -19,7 +19,7 @@ TASKS: Final = 16
 
 
 class SourceError(ValueError):
-    """What was asked of the data source is not possible; one sentence says why."""
+    """The data source cannot do that; the message says why in one sentence."""
 
 
 def paths_of(options: Mapping[str, str]) -> list[Path]:

@@ -38,7 +38,7 @@ MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
 
 class Reading(Struct, frozen=True):
-    """What is read: a table, some of its columns or all, and the rows that may be needed."""
+    """A query: a table, some of its columns or all, and the rows that may be needed."""
 
     table: Table
     columns: tuple[str, ...]

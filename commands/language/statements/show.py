@@ -14,7 +14,7 @@ app = click.Group("show", help="Print a table (with --json: plain data in output
 
 
 class Show(Struct, frozen=True):
-    """What to show, and for which partition, replica or topic.
+    """The table to show, and the partition, replica or topic that it is about.
 
     ``pattern`` holds the words of an event pattern, ``since`` the bookmark after which to search.
     """

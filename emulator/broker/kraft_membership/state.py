@@ -62,7 +62,7 @@ class BrokerLifecycleState(Struct, array_like=True):
 
 
 class KRaftMembershipState(Struct, array_like=True, tag="kraft"):
-    """What a broker knows and waits for in KRaft mode.
+    """A broker's knowledge and pending requests in KRaft mode.
 
     On disk are the log in ``quorum``, ``topic_ids`` (the partition.metadata file of each replica),
     ``folders`` (the renamed ones by name, with the times in microseconds at which they are removed;

@@ -26,7 +26,7 @@ Result = tuple[str, int]
 
 
 class Deletion(Struct, frozen=True, array_like=True, gc=False):
-    """What was done to one partition: an error, or the offset before which records are deleted.
+    """The result for one partition: an error, or the offset before which records are deleted.
 
     ``low_watermark`` is the one of that time: a request that times out returns it.
     """

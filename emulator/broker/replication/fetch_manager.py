@@ -31,7 +31,7 @@ Rows = dict[str, FetchedPartition]
 
 
 class CachedPartition(Struct, array_like=True, gc=False):
-    """A partition of a session: how it is fetched, and what the consumer was last told of it."""
+    """A partition of a session: the requested position, and the last response's values."""
 
     requested: FetchPartition
     high_watermark: int = UNTOLD

@@ -48,7 +48,7 @@ FENCING_ERRORS = ("FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
 
 
 class FetchSession(Struct, array_like=True, gc=False):
-    """What a leader's broker knows about one follower's fetches.
+    """A leader's state of one follower's fetches.
 
     ``partitions`` are the fetched partitions and offsets, those that were answered last at the end;
     ``outside`` those whose ISR does not include the follower, which are checked on every fetch;

@@ -206,7 +206,7 @@ class AddPartitionsToTxnManager:
         return self.state.waiting.pop(request, None)
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """Refuse what waits for a coordinator whose connection broke."""
+        """Refuse the requests that wait for a coordinator whose connection broke."""
         for seq, verification in list(self.state.waiting.items()):
             if verification.coordinator == message.peer and message.request in (0, seq):
                 self._ended(seq)

@@ -49,7 +49,7 @@ class ControlRequests(Struct, eq=False):
     # ---- UpdateMetadata
 
     def update_metadata(self, source: int, request: int, message: UpdateMetadataRequest) -> None:
-        """Update the metadata, and whatever has waited for it."""
+        """Update the metadata, and serve the requests that waited for it."""
         deleted = self.cache.update(source, request, message)
         self.replicas.index.unannounced.clear()
         if deleted:

@@ -26,7 +26,7 @@ class Match(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What a rule writes, and the cause for which it may have been applied."""
+    """The records that a rule writes, and the possible cause of its application."""
 
     records: list[AnyRecord]
     rule: Rule

@@ -52,7 +52,7 @@ class DeletedTopic(Struct, frozen=True):
 
 
 class ObservedController(Struct):
-    """The state before a record: the image, and what is beside it.
+    """The state before a record: that of the controller, and of the nodes around it.
 
     ``leader`` is the active controller. ``broker_levels`` and ``controller_levels`` are the levels
     of features that nodes support. ``heard`` says what last showed the controller that a broker

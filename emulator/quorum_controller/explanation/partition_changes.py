@@ -225,7 +225,7 @@ _RULES: tuple[tuple[Rule, Callable[[Change], Outcomes]], ...] = (
 
 
 def reason(change: Change) -> str:
-    """Return why no rule makes a change: what is impossible in it, or that nothing causes it."""
+    """Return why no rule makes a change: it is impossible, or nothing causes it."""
     for check in (_impossible_replicas, _impossible_isr, _impossible_elr, _impossible_leader):
         impossible = check(change)
         if impossible is not None:

@@ -29,7 +29,7 @@ def row_maker(table: Table) -> Callable[..., Values]:
 
 
 def event_row(kind: type[Event], row: Row, table: Table) -> Callable[[Event], Values]:
-    """Return what makes the row of an event of a class as ``row`` describes it.
+    """Return a function that makes rows of a class of events as ``row`` describes.
 
     Raises:
         TypeError: the table has no such column, or the row lacks a value that is never null.

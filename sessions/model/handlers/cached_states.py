@@ -118,7 +118,7 @@ def _heard(model: Model, tp: str, leader: int, leader_epoch: int, version: int) 
 
 
 def znode_state(partition: PartitionState) -> Belief | None:
-    """What the znode says."""
+    """Return the state in the znode."""
     if partition.leader is None:
         return None
     epoch, version = partition.leader_epoch, partition.zk_version

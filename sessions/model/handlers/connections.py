@@ -29,7 +29,7 @@ def connected(model: Model, event: events.ClientConnected) -> None:
 
 
 def identified(model: Model, event: events.ClientIdentified) -> None:
-    """It says which library it is."""
+    """Note the client's library."""
     connection = _connection(model, event.connection, event.seq)
     connection.software = event.software
     connection.software_version = event.software_version
@@ -78,7 +78,7 @@ def fault_injected(model: Model, event: events.FaultInjected) -> None:
 
 
 def disconnected(model: Model, event: events.ClientDisconnected) -> None:
-    """It is gone."""
+    """Forget a connection that was closed."""
     model.state.connections.pop(event.connection, None)
 
 

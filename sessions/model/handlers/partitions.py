@@ -97,7 +97,7 @@ def leader_elected(model: Model, event: events.LeaderElected) -> None:
 
 
 def state_removed(model: Model, event: events.PartitionStateRemoved) -> None:
-    """The ``state`` znode is gone, and what was found about its records with it."""
+    """The ``state`` znode was deleted: forget the audit of its records, too."""
     partition = model.partition(event.tp, event.seq)
     cached_states.znode_moves(model, partition)
     _without_state(partition)

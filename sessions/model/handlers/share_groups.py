@@ -94,7 +94,7 @@ def _joined(runs: Iterable[ShareRun]) -> list[ShareRun]:
 
 
 def loaded(model: Model, event: events.SharePartitionLoaded) -> None:
-    """A leader has read the state: what is acquired is not part of it."""
+    """A leader has read the state, which does not contain acquisitions."""
     group = changing(model, event.group, event.seq)
     share = group.shares.get(event.tp)
     runs = _joined(ShareRun(*stored, seq=event.seq) for stored in event.stored)
@@ -111,7 +111,7 @@ def forgotten(model: Model, event: events.SharePartitionForgotten) -> None:
 
 
 def process_ended(model: Model, broker: int, seq: int) -> None:
-    """A process that ends forgets what it shared out."""
+    """A process that ends forgets its share-partitions."""
     for name, group in list(model.state.groups.items()):
         led = [tp for tp, share in group.shares.items() if share.broker == broker]
         for tp in led:

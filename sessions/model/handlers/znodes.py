@@ -43,7 +43,7 @@ def znode_created(model: Model, event: events.ZnodeCreated) -> None:
 
 
 def created_for_controller(model: Model, event: events.ZnodeCreated) -> None:
-    """What a new znode says of the controller."""
+    """Update the controller from a new znode."""
     if event.path in (CONTROLLER, CONTROLLER_EPOCH):
         _controller_said(model, event.path, event.data, 0, event.seq)
 
@@ -59,7 +59,7 @@ def znode_changed(model: Model, event: events.ZnodeChanged) -> None:
 
 
 def changed_for_controller(model: Model, event: events.ZnodeChanged) -> None:
-    """What other data say of the controller."""
+    """Update the controller from new data of a znode."""
     if event.path in (CONTROLLER, CONTROLLER_EPOCH):
         _controller_said(model, event.path, event.data, event.version, event.seq)
 

@@ -300,7 +300,7 @@ class Metadata:
 
 
 class _Extra(Struct):
-    """What records say and the metadata image has no place for."""
+    """Data of records for which the metadata image has no place."""
 
     listeners: dict[int, tuple[Listener, ...]] = field(default_factory=dict)
     directories: dict[int, tuple[str, ...]] = field(default_factory=dict)

@@ -79,7 +79,7 @@ def _resources(document: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - YAM
 
 
 class _Collected:
-    """What the resources say together."""
+    """The merged content of the resources."""
 
     def __init__(self) -> None:
         self.release: str | None = None

@@ -73,7 +73,7 @@ NAMES: Final = {
 
 
 class Operation(Struct, frozen=True):
-    """What a transaction does to one znode or session.
+    """A transaction's change of one znode or session.
 
     ``version`` is the data's version that a ``setData`` leaves, the permissions' version of a
     ``setACL``, or what a ``check`` expected. ``timeout_ms`` is of a new session. ``paths`` are the

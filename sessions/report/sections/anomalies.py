@@ -38,7 +38,7 @@ SEEN: Final = TableColumns(
 
 
 def anomalies(material: Material) -> Element:
-    """What clients saw and should not have, by Jepsen's names."""
+    """Anomalies that clients observed, by Jepsen's names."""
     import pyarrow.compute as pc
 
     happened = pc.field("times") > 0

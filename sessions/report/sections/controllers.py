@@ -32,7 +32,7 @@ WORK: Final = TableColumns(
 
 
 def controllers(material: Material) -> Element:
-    """What each controller did while it was active."""
+    """The work of each controller while it was active."""
     order = (("steps", DOWN), ("session", UP), ("epoch", UP))
     rows = material.results.top(CONTROLLER_WORK, order, ROWS_MAX)
     return section(

@@ -64,7 +64,7 @@ OFFSETS: Final = TableColumns(
 
 
 def durability(material: Material) -> Element:
-    """The matrix of what was lost, and the records that it was."""
+    """The matrix of lost records, and these records."""
     rows = material.results.top(DURABILITY, tuple((key, UP) for key in KEYS), WAYS_MAX)
     order = (("fate", DOWN), ("session", UP), ("tp", UP), ("offset", UP))
     records = material.results.top(DURABILITY_RECORDS, order, ROWS_MAX)
@@ -81,7 +81,7 @@ def durability(material: Material) -> Element:
 
 
 def _lost_offsets(material: Material) -> Element | None:
-    """Those of clusters that started from an image, if any are lost."""
+    """Lost offsets of clusters that started from an image, if there are any."""
     if not material.results.has(LOST_OFFSETS) or not material.results.count(LOST_OFFSETS):
         return None
     order = (("session", UP), ("tp", UP), ("first_offset", UP))
@@ -143,7 +143,7 @@ def _strength(setting: tuple[int, int]) -> tuple[bool, int, int]:
 
 
 def _cell(row: Row | None) -> Element:
-    """Lost of acknowledged records; what else happened; where."""
+    """A cell: lost of acknowledged records, other outcomes, and sessions."""
     if row is None:
         return element("td", "not run", class_="empty")
     verdict = "lost" if row["lost"] else "harmed" if row["sessions_harmed"] else "kept"
