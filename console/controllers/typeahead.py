@@ -5,18 +5,22 @@ has not used it. By then the next keys are in the same queue, although the first
 prompt or another screen. So a key is processed here when it arrives, or waits here.
 """
 
+import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from textual import events
 from textual.app import App
 
 from console.screens.base import ConsoleScreen
+from console.screens.messages import ScreenReady
 from console.screens.sized import Sized
 from console.widgets.prompt import PromptInput
 
 Typed = events.Key | events.Paste
+KEYS_AT_ONCE: Final = 32
+"""How many keys are processed before other messages have their turn."""
 
 
 class TypeAhead:
@@ -50,7 +54,9 @@ class TypeAhead:
         What a screen has asked for before (:attr:`requests`) comes before the next key. Only the
         application's own task calls this, so that one key is done before the next one begins.
         """
-        while self._typed and not self.requests:
+        for _ in range(KEYS_AT_ONCE):
+            if not self._typed or self.requests:
+                return
             screen = self.app.screen
             if isinstance(screen, Sized) and not screen.is_ready:
                 return
@@ -59,6 +65,8 @@ class TypeAhead:
                 await self.app.run_action(event)
             elif isinstance(event, events.Paste) or not await self._taken(event):
                 await self.pass_on(event)
+                await asyncio.sleep(0)  # let the widget take it before the next one
+        self.app.post_message(ScreenReady())
 
     async def _taken(self, event: events.Key) -> bool:
         """Type a key's character or run its action; return False to leave it to Textual."""

@@ -20,9 +20,19 @@ class Commands(CommandList):
 class Palette(Sized, CommandPalette):
     """Textual's palette, for people who type faster than its list is filled."""
 
-    def on_mount(self) -> None:
-        """Accept keys once the line of input has the focus."""
+    def on_mount(self, event: events.Mount) -> None:
+        """Accept keys once the line of input has the focus.
+
+        If another screen has been opened meanwhile, it searches once it is shown.
+        """
+        if self.app.screen is not self:
+            event.prevent_default()
         self.call_after_refresh(self.become_ready)
+
+    def on_screen_resume(self) -> None:
+        """Begin to search, if that has not been done yet."""
+        if self.app.screen is self and self._calling_screen is None:
+            self._on_mount(events.Mount())
 
     def on_click(self, event: events.Click) -> None:
         """Skip a click where the terminal no longer is: it has become smaller since."""

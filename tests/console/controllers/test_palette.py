@@ -1,3 +1,5 @@
+from textual.command import CommandList
+
 from console.actions.lookup import ACTIONS
 from console.controllers.palette import ActionProvider, ObjectProvider, objects, title
 from tests.console.driving import Console, console
@@ -52,3 +54,13 @@ async def test_what_is_chosen_in_the_palette_is_opened() -> None:
         driven.app.post_message(chosen.message)
         await driven.settle()
         assert driven.screen.trail() == "orders-3"
+
+
+async def test_a_palette_that_another_screen_hides_at_once_works_when_it_is_shown() -> None:
+    async with console(None, "2") as driven:
+        driven.app.action_app_palette()
+        driven.app.navigation.action_go_brokers()
+        await driven.settle()
+        assert driven.app.sources.mode_here == "brokers"
+        await driven.press("2", *"reverse the")
+        assert driven.app.screen.query_one(CommandList).option_count > 0

@@ -1,8 +1,12 @@
 """Keys that come all at once: each finds what the ones before it have opened."""
 
+from typing import Any
+
 import pytest
 from textual import events
 from textual.keys import key_to_character
+from textual.widgets import Input
+from textual.worker import Worker
 
 from console.controllers.typeahead import TypeAhead
 from tests.console.driving import Console, console
@@ -63,3 +67,18 @@ async def test_who_types_is_there_even_if_the_terminal_never_says_so() -> None:
         await burst(driven, "slash", *"x")
         assert (before, driven.app.app_focus) == (False, True)
         assert driven.screen.prompt.input.value == "x"
+
+
+async def test_thousands_of_keys_that_waited_for_the_palette_do_not_stop_everything() -> None:
+    async with console(ListSource(failover())) as driven:
+        searches: list[int] = []
+        add_worker = driven.app.workers.add_worker
+
+        def counting(worker: Worker[Any], **how: bool) -> None:
+            add_worker(worker, **how)
+            searches.append(len(driven.app.workers))
+
+        driven.app.workers.add_worker = counting  # type: ignore[method-assign]
+        await burst(driven, "ctrl+p", *"q" * 300)
+        assert driven.app.screen.query_one(Input).value == "q" * 300
+        assert max(searches) < 50, "what was typed before is no longer searched for"
