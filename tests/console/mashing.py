@@ -5,6 +5,7 @@ A seed gives the same sequence everywhere; how fast the console gets it depends 
 
 import os
 import random
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -72,17 +73,37 @@ OFTEN: Final = (*"1234567oxXdDs?-:/", "enter", "escape", "escape", "ctrl+p", "pa
 """The keys that open and close screens, which the others do not reach otherwise."""
 
 
-def mash(terminal: Terminal, seed: int, seconds: float, told: Callable[[str], object]) -> int:
+def mash(
+    terminal: Terminal,
+    seed: int,
+    seconds: float,
+    told: Callable[[str], object],
+    begin: Callable[[], object],
+) -> int:
     """Do random things for so long, and as many as are needed; ``told`` gets each of them.
 
+    ``begin`` starts the console again when it has ended because that was chosen in the palette.
+
     Returns how many they were.
+
+    Raises:
+        AssertionError: it has ended for another reason.
     """
     chance, done = random.Random(seed), 0
+    process = terminal.program()
     end = time.monotonic() + seconds
     while time.monotonic() < end or done < DONE_MIN:
         done += 1
         told(one_of(terminal, chance))
         time.sleep(chance.choice(PAUSES))
+        if not Path(f"/proc/{process}").exists():
+            terminal.until(r"status=\d")
+            assert re.findall(r"status=\d+", terminal.history())[-1] == "status=0", "it fell"
+            told("it was quit")
+            terminal.press("C-u")
+            terminal.tmux("clear-history")
+            begin()
+            process = terminal.program()
     return done
 
 
@@ -147,14 +168,14 @@ def soak(
         if kind.source == "replay":
             terminal.start("run", "orders.tide", "--record", "run.tide.db", ready=r"status=\d")
         terminal.start(*words)
+        done = mash(terminal, seed, seconds, told, lambda: terminal.start(*words))
         process = terminal.program()
-        done = mash(terminal, seed, seconds, told)
         answer(terminal, process)
         terminal.press("C-q")
         gone(process)
         terminal.until(r"status=0\s")
     except AssertionError as error:
-        raise AssertionError(f"{error}\n{reports(folder)}") from error
+        raise AssertionError(f"{error}\n{terminal.history()}\n{reports(folder)}") from error
     finally:
         terminal.close()
     assert not reports(folder), reports(folder)

@@ -37,6 +37,10 @@ class Terminal:
         """What the terminal shows."""
         return self.tmux("capture-pane", "-p")
 
+    def history(self) -> str:
+        """What the terminal has shown since it was opened, as far as it has scrolled."""
+        return self.tmux("capture-pane", "-p", "-S", "-")
+
     def until(self, pattern: str) -> str:
         """Wait until the terminal shows what matches; returns what it shows."""
         end = time.monotonic() + PATIENCE_SECONDS
