@@ -32,6 +32,7 @@ from emulator.events import Event, HighWatermarkChanged, RecordsAppended
 from emulator.inputs.statements import Statement
 from emulator.zookeeper.watches import Watches
 from sessions.format.allowance import Allowance
+from sessions.format.chunks import Kinds
 from sessions.garbage_collection import collect_seldom
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
@@ -181,7 +182,9 @@ class LargeSource:
         """None are kept."""
         return ()
 
-    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
+    def touching(
+        self, objects: Iterable[int | str], seq: int, direction: int, kinds: Kinds = None
+    ) -> int | None:
         """None are kept."""
         return None
 

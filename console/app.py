@@ -39,6 +39,7 @@ from console.controllers.terminal import Terminal
 from console.controllers.time_travel import TimeTravel
 from console.controllers.typeahead import TypeAhead
 from console.model.library import Library, Service
+from console.model.reader import READ_AT_ONCE
 from console.model.settings import Configuration, defaults
 from console.model.workspace import Complete, Reproduce, Stage
 from console.process.changed_cells import ShownCells
@@ -105,8 +106,6 @@ NAMES = frozenset(action.name for action in ACTIONS.values())
 STOPPED = "The cluster is paused. Everything up to here is recorded and can be examined."
 READ_AFTER_KEYS_S = 0.08
 """How long after a key a long recording is read for what the screen lacks: keys come first."""
-READ_AT_ONCE = 4_096
-"""How many events are then read in one go, for which a key has to wait: one chunk."""
 READ_ON_S = 0.015
 """How soon to read on."""
 GO_ON_S = 0.005
@@ -434,8 +433,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                 self._go_on_in(READ_ON_S if self._has_time else READ_AFTER_KEYS_S)
 
     def is_on_the_way(self) -> bool:
-        """Whether the time cursor is on a way that takes long."""
-        return self.stage.source.heading_for is not None
+        """Whether the time cursor is on a way that takes long, or its goal is looked for."""
+        return self.stage.source.heading_for is not None or self.stage.touching is not None
 
     def _answer(self, *, had_begun: bool) -> None:
         """Show what came of a key; of a long way that it began, only that it has begun."""
@@ -466,6 +465,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         try:
             if was_on_the_way:
                 self.stage.source.keep_up()
+                self.time_travel.search_on()
             if self.is_on_the_way():
                 self._go_on_in(GO_ON_S)
             elif was_on_the_way or self.stage.reader.is_behind:
@@ -593,7 +593,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
 
     def action_go_back(self) -> None:
         """Undo the last narrowing: a search, zoom, filter, then the screen."""
-        if self.bookmarks.stop_search():
+        if self.bookmarks.stop_search() or self.time_travel.stop_search():
             return
         screen = self.screen
         if isinstance(screen, ConsoleScreen):

@@ -11,12 +11,14 @@ from console.controllers.open_sources import OpenSources
 from console.model.library import Library, Opened
 from console.model.lookback import statement_end
 from console.model.questions import answers
-from console.model.workspace import Stage
+from console.model.reader import READ_AT_ONCE
+from console.model.workspace import Stage, Touching
 from console.render.scenario_card import answer_text
 from console.screens.base import ConsoleScreen
 from console.screens.brief import BriefScreen
 from console.screens.messages import ActionRequested, SourceRequested
 from console.screens.page import MenuScreen, text_page
+from sessions.format.allowance import StillReadingError
 from sessions.grammar.places import place
 from sessions.grammar.words import BadWord
 from sessions.playback.cursor import Reply
@@ -127,12 +129,34 @@ class TimeTravel:
         if not isinstance(screen, ConsoleScreen) or not (objects := screen.selection()):
             self.stage.pacer.step(direction)
             return
-        seq = screen.next_touch(direction)
+        self.stage.touching = Touching(tuple(objects), self.stage.source.seq, direction)
+        self.search_on()
+
+    def search_on(self) -> None:
+        """Go on looking for the event that touches the selection, unless that is another by now."""
+        stage, screen = self.stage, self.app.screen
+        touching, stage.touching = stage.touching, None
+        if touching is None or not isinstance(screen, ConsoleScreen):
+            return
+        if (tuple(screen.selection()), stage.source.seq) != (touching.objects, touching.seq):
+            return
+        stage.pacer.hold()
+        try:
+            with stage.reader.painting(READ_AT_ONCE), stage.reader.hurrying():
+                seq = screen.next_touch(touching.direction)
+        except StillReadingError:
+            stage.touching = touching
+            return
         if seq is None:
-            where = "later" if direction > 0 else "earlier"
-            self.app.notify(f"no {where} event touches {' or '.join(objects)}")
+            where = "later" if touching.direction > 0 else "earlier"
+            self.app.notify(f"no {where} event touches {' or '.join(touching.objects)}")
             return
         self.seek(seq)
+
+    def stop_search(self) -> bool:
+        """Stop looking for such an event; return False if none is looked for."""
+        touching, self.stage.touching = self.stage.touching, None
+        return touching is not None
 
     def action_time_goto(self) -> None:
         """Open the prompt for a place."""

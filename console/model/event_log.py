@@ -7,12 +7,14 @@ matches at once, and continues while keys stay responsive.
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Sequence
+from functools import cache
 from time import perf_counter
 from typing import Final, Protocol
 
 from console.model.reader import EventReader
-from emulator.events import CHANGE, Event
+from emulator.events import CHANGE, TRAFFIC, TYPES, Event
 from sessions.format.allowance import StillReadingError
+from sessions.format.chunks import Kinds
 from sessions.sources.source import Source
 
 SLICE: Final = 256
@@ -48,6 +50,17 @@ class EventLog(Protocol):
     def complete(self) -> bool:
         """Return whether the search is complete."""
         ...
+
+
+@cache
+def kinds_from(level: int) -> Kinds:
+    """The types of events that may have a level, or a higher one; None if all may."""
+    if level <= TRAFFIC:
+        return None
+    is_fixed = {kind: kind.level is Event.level for kind in TYPES.values()}
+    return frozenset(
+        kind for kind, fixed in is_fixed.items() if not fixed or kind.usual_level >= level
+    )
 
 
 def search_further(log: EventLog, reader: EventReader) -> bool:
@@ -175,18 +188,26 @@ class PageScan:
 class TouchScan:
     """Jumps from one event that touches the objects to the next.
 
-    The source does so without reading the events in between.
+    The source does so without reading the events in between. Events of other types than ``kinds``,
+    if these are given, are not even decoded.
     """
 
-    def __init__(self, reader: EventReader, objects: Sequence[str], matches: Wanted) -> None:
+    def __init__(
+        self,
+        reader: EventReader,
+        objects: Sequence[str],
+        matches: Wanted | None = None,
+        kinds: Kinds = None,
+    ) -> None:
         self.reader = reader
         self.objects = objects
         self.wanted = matches
+        self.kinds = kinds
 
     def older(self, below: int) -> tuple[list[int], int]:
         """The nearest event before ``below``."""
         try:
-            seq = self.reader.source.touching(self.objects, below, -1)
+            seq = self.reader.source.touching(self.objects, below, -1, self.kinds)
         except StillReadingError as error:
             if error.reached is None or error.reached >= below:
                 raise
@@ -196,7 +217,7 @@ class TouchScan:
     def newer(self, above: int, last: int) -> tuple[list[int], int]:
         """The nearest event after ``above``."""
         try:
-            seq = self.reader.source.touching(self.objects, above, 1)
+            seq = self.reader.source.touching(self.objects, above, 1, self.kinds)
         except StillReadingError as error:
             if error.reached is None or error.reached <= above:
                 raise
@@ -204,6 +225,8 @@ class TouchScan:
         return ([], last) if seq is None else (self._kept(seq), seq)
 
     def _kept(self, seq: int) -> list[int]:
+        if self.wanted is None:
+            return [seq]
         event = self.reader.get(seq)
         return [seq] if event is not None and self.wanted(event) else []
 

@@ -84,7 +84,7 @@ def _record_of(reader: EventReader, fact: Event) -> MetadataRecordCommitted | No
     name: str = getattr(fact, "tp", "")
     seq: int | None = fact.seq
     for _ in range(TOUCHES_MAX):
-        seq = reader.source.touching([name], seq, -1) if seq is not None else None
+        seq = reader.touching([name], seq, -1) if seq is not None else None
         event = None if seq is None else reader.get(seq)
         if event is None or (event.time_us, event.cause) != (fact.time_us, fact.cause):
             return None
@@ -118,7 +118,7 @@ def _silence(reader: EventReader, timer: events.TimerFired, broker: int) -> Iter
         yield heartbeat
     seq: int | None = response.seq
     for _ in range(STEPS_MAX):
-        seq = reader.source.touching([f"broker.{broker}"], seq, 1) if seq is not None else None
+        seq = reader.touching([f"broker.{broker}"], seq, 1) if seq is not None else None
         event = None if seq is None else reader.get(seq)
         if event is None or event.seq > timer.seq:
             return

@@ -132,7 +132,7 @@ class GroupWhy:
         """The group's events before an event, the newest first."""
         seq: int | None = before
         for _ in range(LOOKS_MAX):
-            seq = None if seq is None else self.reader.source.touching((f"group.{group}",), seq, -1)
+            seq = None if seq is None else self.reader.touching((f"group.{group}",), seq, -1)
             event = None if seq is None else self.reader.get(seq)
             if event is None:
                 return

@@ -87,20 +87,21 @@ class Pacer:
 
     def step(self, events: int) -> None:
         """Pause, and move by single events."""
-        self._hold()
+        self.hold()
         self.source.step(events)
 
     def seek_seq(self, seq: int) -> None:
         """Pause at an event."""
-        self._hold()
+        self.hold()
         self.source.seek_seq(max(0, min(seq, self.source.last_seq)))
 
     def seek_time(self, time_us: int) -> None:
         """Pause at a virtual time."""
-        self._hold()
+        self.hold()
         self.source.seek_time(max(0, min(time_us, self.source.last_time_us)))
 
-    def _hold(self) -> None:
+    def hold(self) -> None:
+        """Pause, before the cursor is moved by hand."""
         self.paused = True
         self.came_from = self.source.seq
 

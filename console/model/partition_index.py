@@ -1,16 +1,20 @@
 """An index of partitions: their severity, and tallies by broker, updated change by change.
 
 Every frame :meth:`PartitionIndex.refresh` finds out which partitions differ from what was seen
-last. While time goes forward the read model tells; after a jump the ``changed`` numbers are
-compared, which say it as well, because a partition's content is a function of the last event that
-touched it.
+last. While time goes forward the read model tells, and after a short jump back what the views
+before and after it have folded since they were the same. After any other jump the ``changed``
+numbers are compared, which say it as well, because a partition's content is a function of the last
+event that touched it.
 """
 
 from collections import Counter
-from typing import NamedTuple
+from itertools import compress
+from operator import attrgetter, ne
+from typing import Final, NamedTuple
 from weakref import ref
 
 from console.model.severity import HEALTHY, RANKS
+from sessions.model.changes import Changes
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState
 
@@ -26,6 +30,7 @@ class Facts(NamedTuple):
 
 
 NO_AUDIT = (0, 0, 0, 0)
+_CHANGED: Final = attrgetter("changed")
 
 
 class PartitionIndex:
@@ -47,6 +52,7 @@ class PartitionIndex:
         self._facts: dict[str, Facts] = {}
         self._versions: dict[str, int] = {}
         self._lagging: set[str] = set()
+        self._changes: Changes | None = None
         self._view: ref[ClusterView] | None = None  # a view that was left is not kept in memory
         self._seq = -1
         self._time_us = -1
@@ -66,8 +72,9 @@ class PartitionIndex:
         if self._is_same(view) and state.seq >= self._seq:
             changed = set(view.changed_partitions_since(self._seq))
         else:
-            changed = self._differences(partitions)
+            changed = self._differences(view)
         changed |= self._lagging
+        self._changes = view.partition_changes
         self._view, self._seq, self._time_us = ref(view), state.seq, state.time_us
         if len(partitions) != len(self._facts) or not changed <= self._facts.keys():
             self._reload_keys(partitions)
@@ -84,10 +91,32 @@ class PartitionIndex:
     def _is_same(self, view: ClusterView) -> bool:
         return self._view is not None and self._view() is view
 
-    def _differences(self, partitions: dict[str, PartitionState]) -> set[str]:
+    def _differences(self, view: ClusterView) -> set[str]:
+        """The partitions that differ from those of another view of the same history.
+
+        Events tell, if both views have passed the state that this one began with.
+        """
+        partitions = view.partitions
+        parting = view.partition_changes.floor
+        seen = None if self._changes is None else self._changes.since(parting)
+        new = view.partition_changes.since(parting)
+        if seen is None or new is None or parting > self._seq:
+            return self._compared(partitions)
         version = self._versions.get
-        changed = {tp for tp, partition in partitions.items() if version(tp) != partition.changed}
-        return changed | (self._versions.keys() - partitions.keys())
+        return {
+            tp
+            for tp in (*seen, *new)
+            if (p := partitions.get(tp)) is None or p.changed != version(tp)
+        }
+
+    def _compared(self, partitions: dict[str, PartitionState]) -> set[str]:
+        """The same by a comparison of all, without a step of Python for each."""
+        seen = map(self._versions.get, partitions)
+        differ = map(ne, map(_CHANGED, partitions.values()), seen)
+        changed = set(compress(partitions, differ))
+        kept = len(partitions) - len(changed - self._versions.keys())
+        gone = kept != len(self._versions)
+        return changed | self._versions.keys() - partitions.keys() if gone else changed
 
     def _reload_keys(self, partitions: dict[str, PartitionState]) -> None:
         for tp in [tp for tp in self._facts if tp not in partitions]:

@@ -1,7 +1,7 @@
 """Random access to events by number, and their causes and effects."""
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -18,6 +18,10 @@ AT_ONCE_MAX: Final = 1 << 16
 """Recordings with fewer events are read as soon as a screen needs it, however long that takes."""
 CHAIN_MAX: Final = 256
 """Longest chain of causes that is followed."""
+READ_AT_ONCE: Final = 4_096
+"""How many events of a long recording are read in one go between keys: one chunk."""
+SEARCHES_MAX: Final = 64
+"""How many searches are remembered that have not come to their end."""
 EFFECTS_SCAN_MAX: Final = 4_096
 """How far after an event its effects are looked for."""
 
@@ -38,6 +42,7 @@ class EventReader:
         self.memo: dict[int, list[Event]] = {}
         self.is_behind = False
         self._allowance: Allowance | None = None
+        self._reached: dict[tuple[tuple[str, ...], int, int], int] = {}
 
     @contextmanager
     def painting(self, events: int) -> Iterator[None]:
@@ -91,6 +96,26 @@ class EventReader:
             for event in self.page(seq, seq):
                 self._keep(event)
         return event
+
+    def touching(self, objects: Sequence[str], seq: int, direction: int) -> int | None:
+        """The next (1) or previous (-1) event after or before ``seq`` that touches an object.
+
+        Raises:
+            StillReadingError: there is no time to find it now; the next call goes on from there.
+        """
+        search = (tuple(objects), seq, direction)
+        begin = self._reached.pop(search, seq)
+        try:
+            return self.source.touching(objects, begin, direction)
+        except StillReadingError as error:
+            while len(self._reached) >= SEARCHES_MAX:
+                del self._reached[next(iter(self._reached))]
+            self._reached[search] = begin if error.reached is None else error.reached
+            raise
+
+    def reached(self, objects: Sequence[str], seq: int, direction: int) -> int:
+        """How far such a search has come; ``seq`` if there is none."""
+        return self._reached.get((tuple(objects), seq, direction), seq)
 
     def page(self, first: int, last: int) -> list[Event]:
         """The events from ``first`` to ``last``, both included, as far as they exist."""

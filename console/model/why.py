@@ -230,7 +230,7 @@ class Explainer:
         if events is None:
             if len(self._said) >= SEARCHES_KEPT_MAX:
                 self._said.clear()
-            scan = TouchScan(self.reader, [tp], lambda event: isinstance(event, kind))
+            scan = TouchScan(self.reader, [tp], kinds=frozenset({kind}))
             events = self._said[kind, tp] = FoundEvents(self.reader, scan)
         events.work(AUDIT_BUDGET_MS)
         return events

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -55,12 +56,21 @@ def no_completion(text: str) -> Sequence[str]:
     return ()
 
 
+class Touching(Struct, frozen=True):
+    """What ``<`` and ``>`` look for, from which event on: 1 is later, -1 earlier."""
+
+    objects: tuple[str, ...]
+    seq: int
+    direction: int
+
+
 class Stage:
     """The shared state of a console.
 
     What is selected is a name that events can touch: a partition, ``broker``'s id, a path.
     ``mark_a`` is the moment that differences begin at; ``search`` looks for a condition, frame by
     frame.
+    ``touching`` is the event that is looked for while it takes long.
     ``library`` opens more to look at; without one there is only what is shown.
     ``subject`` are the names that were selected last, ``card`` is the scenario that is open.
     ``frame_s`` is the wall-clock time of this frame, None where nothing is to move on the screen.
@@ -97,10 +107,13 @@ class Stage:
         self.statements: list[str] = []
         self.mark_a: Moment | None = None
         self.search: Search | None = None
+        self.touching: Touching | None = None
         self.subject: tuple[str, ...] = ()
         self.card: Card | None = None
         self.marked: dict[str, Fault] = {}
         self.turn = 0
+        self._changed_at: dict[str, int] = {}
+        """The turn at which a partition changed last, in that order."""
         self.is_new = True
         self.frame_s: float | None = None
 
@@ -187,7 +200,16 @@ class Stage:
     def follow(self) -> set[str]:
         """Update the index to the cursor; return the partitions that changed.
 
-        ``turn`` counts these calls, so that who was not on screen knows that it has missed some.
+        ``turn`` counts these calls, so that who was not on screen knows what it has missed.
         """
         self.turn += 1
-        return self.index.refresh(self.view)
+        changed = self.index.refresh(self.view)
+        for tp in changed:
+            self._changed_at.pop(tp, None)
+            self._changed_at[tp] = self.turn
+        return changed
+
+    def changed_since(self, turn: int) -> set[str]:
+        """The partitions that have changed, come or gone after this ``turn``."""
+        newest_first = reversed(self._changed_at.items())
+        return {tp for tp, _ in takewhile(lambda change: change[1] > turn, newest_first)}

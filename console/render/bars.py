@@ -211,8 +211,19 @@ def _watched(stage: Stage) -> Line:
 
 
 def way_line(stage: Stage, shown_seq: int, width: int) -> Line:
-    """How far the time cursor has come on a long way, and of when the panes are; else nothing."""
+    """How far the time cursor has come on a long way, and of when the panes are; else nothing.
+
+    The same of a long search for the event that it is to go to.
+    """
     source = stage.source
+    if (touching := stage.touching) is not None:
+        reached = stage.reader.reached(touching.objects, touching.seq, touching.direction)
+        where = "later" if touching.direction > 0 else "earlier"
+        said = f" Searching {where} events of {clean(' or '.join(touching.objects))}:"
+        place = f" at #{number(reached)}."
+        return cut(
+            (Span(said + place, "accent"), Span(" esc stops.", "muted")), width, stage.glyphs.more
+        )
     goal = source.heading_for
     if goal is None:
         return ()

@@ -4,8 +4,10 @@ Kept change by change like the index it is made from, so that 100,000 partitions
 they stand still.
 """
 
-from collections.abc import Collection, Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
 from console.model.severity import HEALTHY
@@ -13,10 +15,12 @@ from console.model.workspace import Stage
 from console.render.lines import Line, Span, cut, fit, line
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.styles.glyphs import Glyphs
+from sessions.model.states import PartitionState
 from sessions.text import clean, number
 
 NAME_WIDTH: Final = 20
 COUNT_WIDTH: Final = 7
+_TOPIC: Final = attrgetter("topic")
 
 
 class Topics:
@@ -28,13 +32,14 @@ class Topics:
         self._turn = -1
 
     def follow(self, stage: Stage, changed: Collection[str]) -> None:
-        """Apply changed partitions; reload all if any changes were missed."""
+        """Apply changed partitions, also those that changed while nobody followed."""
         index = stage.index
-        missed = stage.turn != self._turn + 1
+        if stage.turn != self._turn + 1:
+            changed = stage.changed_since(self._turn)
         self._turn = stage.turn
-        if missed or index.generation != self._generation:
+        if index.generation != self._generation:
             self._generation = index.generation
-            self._load(index.keys, index.severity)
+            self._load(index.keys, index.severity, stage.view.state.partitions)
             return
         partitions = stage.view.state.partitions
         for tp in changed:
@@ -43,10 +48,21 @@ class Topics:
                 if partition.partition < len(row):
                     row[partition.partition] = index.severity[tp]
 
-    def _load(self, keys: Collection[str], severity: Mapping[str, int]) -> None:
+    def _load(
+        self,
+        keys: Sequence[str],
+        severity: Mapping[str, int],
+        partitions: Mapping[str, PartitionState],
+    ) -> None:
         """``keys`` are in the order of topics and numbers."""
-        by_topic = groupby(keys, key=lambda tp: tp.rpartition("-")[0])
-        self.severities = {topic: [severity[tp] for tp in tps] for topic, tps in by_topic}
+        topics = list(map(_TOPIC, map(partitions.__getitem__, keys)))
+        severities = list(map(severity.__getitem__, keys))
+        self.severities = {}
+        begin = 0
+        while begin < len(topics):
+            end = bisect_right(topics, topics[begin], begin)
+            self.severities[topics[begin]] = severities[begin:end]
+            begin = end
 
     def shown(self, rows: int) -> list[str]:
         """The worst topics first, as many as fit beside a line that counts the others."""

@@ -133,9 +133,13 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         return ()
 
     def next_touch(self, direction: int) -> int | None:
-        """The next (1) or previous (-1) event that touches what is selected."""
-        source = self.stage.source
-        return source.touching(self.selection(), source.seq, direction)
+        """The next (1) or previous (-1) event that touches what is selected.
+
+        Raises:
+            StillReadingError: there is no time to find it now; the next call goes on from there.
+        """
+        stage = self.stage
+        return stage.reader.touching(self.selection(), stage.source.seq, direction)
 
     def trail(self) -> str:
         """The screen's place within its tab, such as the name of a partition."""

@@ -23,7 +23,7 @@ from console.screens.base import ConsoleScreen
 from console.screens.page import choose_sort
 from console.widgets.event_log import EventView
 from console.widgets.text import TextView
-from console.widgets.virtual_table import VirtualTable
+from console.widgets.virtual_table import BEHIND, VirtualTable
 from emulator.events import CHANGE
 from sessions.model.states import PartitionState
 from sessions.text import number, plural
@@ -31,7 +31,9 @@ from sessions.text import number, plural
 STATE_COLUMN = "state"
 WORDS_LOWER = [word.word.lower() for word in STATE_WORDS]
 
-
+MISSED_MAX: Final = 4_096
+"""Partitions that changed while the table was not shown; to sort all is quicker than to move more.
+"""
 NAME_WIDTH_MAX: Final = 24
 """For how long a name other columns give way; a longer one is shortened in its middle."""
 
@@ -128,6 +130,13 @@ class PartitionTable(VirtualTable[PartitionState]):
         f"words, re:pattern, or isr<min and not (lag>10 or leader=1,2); fields: "
         f"{' '.join(FIELDS)} elr state writes"
     )
+
+    def missed_rows(self, turn: int) -> Collection[str] | None:
+        """Return the partitions that have changed; of very many, sorting all is cheaper."""
+        if turn == BEHIND:
+            return None
+        changed = self.stage.changed_since(turn)
+        return changed if len(changed) <= MISSED_MAX else None
 
 
 class PartitionsScreen(ConsoleScreen):

@@ -18,6 +18,7 @@ from console.model.event_log import (
     FoundEvents,
     PageScan,
     TouchScan,
+    kinds_from,
     search_further,
 )
 from console.model.filters import Filter
@@ -89,7 +90,7 @@ class EventView(Filtered, VirtualView):
         """Restart the search."""
         reader = self.stage.reader
         if self.objects:
-            scan = TouchScan(reader, self.objects, self._wanted)
+            scan = TouchScan(reader, self.objects, self._wanted, kinds_from(self.least))
             self.log_ = FoundEvents(reader, scan, with_causes=self.with_causes)
         elif self.filter or self.least > TRAFFIC:
             self.log_ = FoundEvents(reader, PageScan(reader, self._wanted))

@@ -230,23 +230,28 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
 
     # ---- content
 
+    def missed_rows(self, turn: int) -> Collection[str] | None:
+        """Return the rows that have changed since a turn of the stage; None: perhaps all."""
+        return None
+
     def follow(self, changed: Collection[str]) -> None:
         """Apply changed rows, and repaint the visible ones."""
-        missed = self.stage.turn != self._turn + 1
+        is_next = self.stage.turn == self._turn + 1
+        rows = changed if is_next else self.missed_rows(self._turn)
         self._turn = self.stage.turn
-        if missed or self.rows.generation() != self._generation:
+        if rows is None or self.rows.generation() != self._generation:
             self.arrange_rows()
             return
         if self.pins:
             self.refresh_fixed()
-        if not changed:
+        if not rows:
             return
-        if self.order.update(changed):
+        if self.order.update(rows):
             self._shown_anew()
             self.post_message(self.Arranged())
         else:
             sight = self.in_sight()
-            self.refresh_lines_of([index for index in sight if self.order[index] in changed])
+            self.refresh_lines_of([index for index in sight if self.order[index] in rows])
 
     def arrange_rows(self) -> None:
         """Sort and filter all rows again."""

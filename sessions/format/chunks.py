@@ -25,6 +25,12 @@ from sessions.model.touches import touches
 
 CACHED_WEIGHT_MAX: Final = 1 << 16
 """Size of the cache of decoded events, counted in events of about 180 bytes each."""
+OBJECTS_COST: Final = 256
+"""To read which objects a chunk's events touch takes as long as to read so many events."""
+KINDS_COST: Final = 1_024
+"""The same of decoding a chunk's events of some types."""
+PARTIAL_MAX: Final = 16
+"""How many chunks are kept of which only some types were decoded."""
 EVENT_BYTES: Final = 512
 """What an event is estimated at before it is decoded, with room for its texts."""
 
@@ -35,6 +41,8 @@ _FIRST_US: Final = attrgetter("first_us")
 _TIME: Final = attrgetter("time_us")
 
 Tail = Callable[[], list[Event]]
+Kinds = frozenset[type[Event]] | None
+"""Types of events; None: all of them."""
 
 
 class Chunks:
@@ -50,6 +58,7 @@ class Chunks:
         self._tail = tail
         self._cache: OrderedDict[int, list[Event]] = OrderedDict()
         self._weights: dict[int, int] = {}
+        self._partial: dict[tuple[int, int, Kinds], list[Event]] = {}
         self._early: tuple[int, list[Batch]] = (1, [])
         self._named: list[Batch] = []
         self._allowance: Allowance | None = None
@@ -248,24 +257,30 @@ class Chunks:
 
     # ---- by object
 
-    def touching(self, names: set[str], seq: int, direction: int) -> int | None:
+    def touching(
+        self, names: set[str], seq: int, direction: int, kinds: Kinds = None
+    ) -> int | None:
         """Return the next (1) or previous (-1) event from ``seq`` on that affects an object.
+
+        Only events of ``kinds``, if these are given: the others are not decoded.
 
         Raises:
             StillReadingError: there was no time to search any further than it says.
         """
         with consistent(self.session.path):
-            return self._touching(names, seq, direction)
+            return self._touching(names, seq, direction, kinds)
 
-    def _touching(self, names: set[str], seq: int, direction: int) -> int | None:
-        for chunk in self._chunks_from(seq, direction, names):
+    def _touching(self, names: set[str], seq: int, direction: int, kinds: Kinds) -> int | None:
+        for chunk in self._chunks_from(seq, direction, names, kinds):
             for event in chunk if direction > 0 else reversed(chunk):
                 after = event.seq > seq if direction > 0 else event.seq < seq
-                if after and touches(event, names):
+                if after and (kinds is None or type(event) in kinds) and touches(event, names):
                     return event.seq
         return None
 
-    def _chunks_from(self, seq: int, direction: int, names: set[str]) -> Iterator[list[Event]]:
+    def _chunks_from(
+        self, seq: int, direction: int, names: set[str], kinds: Kinds
+    ) -> Iterator[list[Event]]:
         """Return the chunks that may contain such an event, nearest first."""
         tail = self._open_chunk()
         if tail and direction < 0:
@@ -281,9 +296,11 @@ class Chunks:
             if tail and chunk.first_seq >= tail[0].seq:
                 continue
             try:
+                self._spend(0)
                 if not self._may_touch(chunk, names):
+                    self._spend(OBJECTS_COST)
                     continue
-                events = self._decoded(chunk)
+                events = self._of_kinds(chunk, kinds)
             except StillReadingError:
                 reached = chunk.last_seq + 1 if direction < 0 else chunk.first_seq - 1
                 raise StillReadingError(reached) from None
@@ -292,6 +309,21 @@ class Chunks:
             yield events
         if tail and direction > 0:
             yield tail
+
+    def _of_kinds(self, chunk: Chunk, kinds: Kinds) -> list[Event]:
+        """Return a chunk's events, perhaps only those of some types."""
+        if kinds is None or chunk.first_seq in self._cache:
+            return self._decoded(chunk)
+        key = (chunk.first_seq, chunk.last_seq, kinds)
+        events = self._partial.get(key)
+        if events is None:
+            self._spend(KINDS_COST)
+            with collector_paused():
+                events = self.session.unpacked(chunk, kinds).events()
+            if len(self._partial) >= PARTIAL_MAX:
+                del self._partial[next(iter(self._partial))]
+            self._partial[key] = events
+        return events
 
     def _may_touch(self, chunk: Chunk, names: set[str]) -> bool:
         try:

@@ -63,6 +63,7 @@ class Replay:
         self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
         self._broken: set[int] = set()
         self._deadline = inf
+        self._far_goal: int | None = None
         self.view = self._view_of(self._beginning())
 
     @property
@@ -99,19 +100,26 @@ class Replay:
         elif distance > KEYFRAME_WORTH_EVENTS:
             self._skip(seq)
         if abs(distance) > KEYFRAME_WORTH_EVENTS:
-            self._leave_breadcrumbs(seq, FAR_BREADCRUMBS)
-        elif distance < 0:
-            self._leave_breadcrumbs(seq, BREADCRUMBS)
-        self._fold_to(seq)
+            self._far_goal = seq
+        is_far = self._far_goal == seq  # also the last part of a far move that was interrupted
+        crumbs = FAR_BREADCRUMBS if is_far else BREADCRUMBS if distance < 0 else ()
+        if self._leaves_breadcrumbs(seq, crumbs):
+            self._fold_to(seq)
+        if self.view.seq >= seq:
+            self._far_goal = None
 
-    def _leave_breadcrumbs(self, seq: int, distances: Iterable[int]) -> None:
-        """Keep states shortly before ``seq``: it is often followed by a step back."""
+    def _leaves_breadcrumbs(self, seq: int, distances: Iterable[int]) -> bool:
+        """Keep states shortly before ``seq``: it is often followed by a step back.
+
+        Return False if there was no time to get to the place of one: going on would pass it.
+        """
         for distance in distances:
             if self.view.seq < seq - distance:
                 self._fold_to(seq - distance)
                 if self.view.seq < seq - distance:
-                    return  # there was no time to get there
+                    return False
                 self._keep(self.view.snapshot())
+        return True
 
     def is_near(self, seq: int, events: int) -> bool:
         """Whether a move takes no longer than folding this many events."""

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from emulator.events import Event
 from sessions.format.allowance import Allowance
 from sessions.format.bookmarks import bookmark
-from sessions.format.chunks import Chunks
+from sessions.format.chunks import Chunks, Kinds
 from sessions.format.file import SessionFile
 from sessions.format.keyframes import EMPTY
 from sessions.format.schema import SUFFIX
@@ -125,8 +125,10 @@ class GrowingSource(Source):
     def events(self, first: int, last: int) -> Sequence[Event]:
         return self._chunks.events(first, last)
 
-    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
-        return self._chunks.touching(set(map(object_name, objects)), seq, direction)
+    def touching(
+        self, objects: Iterable[int | str], seq: int, direction: int, kinds: Kinds = None
+    ) -> int | None:
+        return self._chunks.touching(set(map(object_name, objects)), seq, direction, kinds)
 
     def reading_at_most(self, allowance: Allowance) -> AbstractContextManager[None]:
         return self._chunks.reading_at_most(allowance)

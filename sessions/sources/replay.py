@@ -10,7 +10,7 @@ from emulator.events import Event
 from emulator.zookeeper.watches import Watches
 from sessions.format.allowance import Allowance
 from sessions.format.bookmarks import bookmark, put_bookmark, remove_bookmark
-from sessions.format.chunks import Chunks
+from sessions.format.chunks import Chunks, Kinds
 from sessions.format.file import SessionFile
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
@@ -157,8 +157,10 @@ class ReplaySource(Source):
     def events(self, first: int, last: int) -> Sequence[Event]:
         return self._cursor.chunks.events(first, last)
 
-    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
-        return self._cursor.chunks.touching(set(map(object_name, objects)), seq, direction)
+    def touching(
+        self, objects: Iterable[int | str], seq: int, direction: int, kinds: Kinds = None
+    ) -> int | None:
+        return self._cursor.chunks.touching(set(map(object_name, objects)), seq, direction, kinds)
 
     def reading_at_most(self, allowance: Allowance) -> AbstractContextManager[None]:
         return self._cursor.chunks.reading_at_most(allowance)

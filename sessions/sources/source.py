@@ -13,6 +13,7 @@ from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.zookeeper.watches import Watches
 from sessions.format.allowance import Allowance
+from sessions.format.chunks import Kinds
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark
@@ -142,8 +143,10 @@ class Source(Protocol):
     def events(self, first: int, last: int) -> Sequence[Event]:
         """The events numbered ``first`` to ``last``, as far as they exist."""
 
-    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
-        """The next (1) or previous (-1) event that touches one of ``objects``.
+    def touching(
+        self, objects: Iterable[int | str], seq: int, direction: int, kinds: Kinds = None
+    ) -> int | None:
+        """The next (1) or previous (-1) event of some types, or all, that touches an object.
 
         Objects are named as :mod:`sessions.model.touches` names them.
         """

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.zookeeper.watches import Watches
+from sessions.format.chunks import Kinds
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark
@@ -134,8 +135,10 @@ class TwinSource(Source):
     def events(self, first: int, last: int) -> Sequence[Event]:
         return self.front.events(first, last)
 
-    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
-        return self.front.touching(objects, seq, direction)
+    def touching(
+        self, objects: Iterable[int | str], seq: int, direction: int, kinds: Kinds = None
+    ) -> int | None:
+        return self.front.touching(objects, seq, direction, kinds)
 
     def bookmarks(self) -> Sequence[Bookmark]:
         return self.front.bookmarks()

@@ -11,6 +11,7 @@ from emulator.inputs.statements import Statement
 from emulator.zookeeper.watches import Watches
 from sessions.format.allowance import Allowance
 from sessions.format.bookmarks import bookmark, merged
+from sessions.format.chunks import Kinds
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark, PartitionState, ReplicaState, ViewState
@@ -136,11 +137,15 @@ class ListSource:
     def reading_at_most(self, allowance: Allowance) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
+    def touching(
+        self, objects: Iterable[int | str], seq: int, direction: int, kinds: Kinds = None
+    ) -> int | None:
         wanted = set(objects)
         later = range(seq + 1, self.last_seq + 1)
         numbers = later if direction > 0 else range(min(seq - 1, self.last_seq), 0, -1)
-        return next((n for n in numbers if objects_of(self.history[n - 1]) & wanted), None)
+        events = (self.history[number - 1] for number in numbers)
+        chosen = (event for event in events if kinds is None or type(event) in kinds)
+        return next((event.seq for event in chosen if objects_of(event) & wanted), None)
 
     def bookmarks(self) -> Sequence[Bookmark]:
         marked = (

@@ -74,8 +74,8 @@ async def test_thousands_of_keys_that_waited_for_the_palette_do_not_stop_everyth
         searches: list[int] = []
         add_worker = driven.app.workers.add_worker
 
-        def counting(worker: Worker[Any], **how: bool) -> None:
-            add_worker(worker, **how)
+        def counting(worker: Worker[Any], start: bool = True, exclusive: bool = True) -> None:
+            add_worker(worker, start, exclusive)
             searches.append(len(driven.app.workers))
 
         driven.app.workers.add_worker = counting  # type: ignore[method-assign]

@@ -1,9 +1,16 @@
+from pathlib import Path
+from random import Random
+from unittest import mock
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from console.model.partition_index import PartitionIndex
 from console.model.severity import RANKS
+from sessions.sources.replay import ReplaySource
 from tests.console.fakes import ListSource, failover
+from tests.sessions.examples import record_story
 
 HISTORY = failover()
 
@@ -28,6 +35,30 @@ def test_an_index_that_followed_jumps_equals_a_fresh_one(places: list[int]) -> N
         source.seek_seq(place)
         index.refresh(source.view)
         assert facts(index) == facts(fresh(source))
+
+
+def test_an_index_that_followed_steps_back_in_a_recording_equals_a_fresh_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """States are shared there, and only what differs is looked at."""
+    monkeypatch.setattr("sessions.playback.replay.BREADCRUMBS", (40, 7))
+    record_story(tmp_path / "a.tide.db")
+    source = ReplaySource(tmp_path / "a.tide.db")
+    source.to_tail()
+    index = PartitionIndex()
+    index.refresh(source.view)
+    compared = mock.Mock(wraps=index._compared)
+    monkeypatch.setattr(index, "_compared", compared)
+    chance = Random(3)
+    for _ in range(60):
+        source.step(chance.choice((-1, -1, -3, -12, 1, 5)))
+        if chance.random() < 0.7:
+            index.refresh(source.view)
+            other = PartitionIndex()
+            other.refresh(source.view)
+            assert facts(index) == facts(other)
+    assert compared.call_count < 10
+    source.close()
 
 
 def test_every_changed_partition_is_named() -> None:

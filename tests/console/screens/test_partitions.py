@@ -1,11 +1,17 @@
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from console import app
+from console.controllers import time_travel
 from console.model import reader
 from console.screens.partitions import PartitionsScreen
+from console.widgets.virtual_table import VirtualTable
 from emulator import events
+from sessions.model.touches import touches
 from sessions.sources.replay import ReplaySource
 from tests.console.driving import SIZES, SMALL, Console, console
 from tests.console.fakes import ListSource, failover
@@ -245,6 +251,64 @@ async def test_a_long_move_says_how_far_it_is_and_of_when_the_rows_are(
         assert not driven.app.is_on_the_way()
         assert "Reading up to" not in driven.text()
         assert "orders-0" in driven.text()
+
+
+def quiet_times(source: ReplaySource, tp: str) -> Iterator[tuple[int, int, str]]:
+    """Each event that touches a partition, with the next one."""
+    events_of = [
+        seq for seq in range(1, source.last_seq) if touches(source.events(seq, seq)[0], {tp})
+    ]
+    yield from ((first, second, tp) for first, second in pairwise(events_of))
+
+
+async def test_a_long_search_for_an_event_goes_on_between_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.tide.db"
+    with small_chunks():
+        record_story(path)
+    monkeypatch.setattr(reader, "AT_ONCE_MAX", 0)
+    monkeypatch.setattr(time_travel, "READ_AT_ONCE", 1)
+    monkeypatch.setattr(app, "GO_ON_S", 1_000.0)
+    source = ReplaySource(path)
+    source.to_tail()
+    gaps = (gap for tp in source.view.partitions for gap in quiet_times(source, tp))
+    found, place, tp = max(gaps, key=lambda gap: gap[1] - gap[0])
+    source.seek_seq(place)
+    async with console(source, "2") as driven:
+        table = driven.screen.query_one(VirtualTable)
+        table.key = tp
+        await driven.press("less_than_sign")
+        assert source.seq == place, "the key itself has not searched far"
+        driven.app.frame()
+        assert f"Searching earlier events of {tp}: at #" in str(driven.screen.verdict.lines[0])
+        await driven.press("escape")
+        assert not driven.app.is_on_the_way(), "esc stops it"
+        await driven.press("less_than_sign", "down")
+        driven.app._go_on()
+        assert not driven.app.is_on_the_way(), "another row is selected"
+        table.key = tp
+        await driven.press("less_than_sign")
+        for _ in range(2_000):
+            if not driven.app.is_on_the_way():
+                break
+            driven.app._go_on()  # its timer waits for a thousand seconds
+        assert source.seq == found
+
+
+async def test_a_table_that_was_away_takes_only_the_rows_that_changed_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = ListSource(failover(), at=150)
+    async with console(source, "2", "3") as driven:
+        source.seek_seq(170)
+        driven.app.frame()
+        with mock.patch.object(VirtualTable, "arrange_rows") as arranged:
+            await driven.press("2")
+        assert not arranged.called
+        moved = table_of(driven)
+    async with console(ListSource(failover()), "2") as driven:
+        assert moved == table_of(driven)
 
 
 async def test_the_key_of_the_headline_lists_stalled_high_watermarks() -> None:

@@ -1,14 +1,13 @@
 """Random access to events: by number, time, record and object."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulator.events import Event, ProduceSent
+from emulator.events import Event, PartitionStateChanged, ProduceSent
 from sessions.format import chunks as chunks_module
 from sessions.format.allowance import Allowance, StillReadingError
 from sessions.format.chunks import Chunks
@@ -122,11 +121,36 @@ def test_a_search_goes_on_where_the_allowance_ended(
     seq: int | None = begin
     while seq is not None:
         turns += 1
-        with suppress(StillReadingError), fresh.reading_at_most(Allowance(1)):
-            while seq is not None:
-                seq = fresh.touching({"orders-0"}, seq, direction)
-                found.append(seq)
+        try:
+            with fresh.reading_at_most(Allowance(1)):
+                while seq is not None:
+                    seq = fresh.touching({"orders-0"}, seq, direction)
+                    found.append(seq)
+        except StillReadingError as error:
+            seq = error.reached or seq
     touching = [event.seq for event in EVENTS if "orders-0" in objects_of(event)]
     stored = [seq for seq in touching if seq <= chunks.session.last_seq]
     assert found == [*stored[::direction], None]
     assert turns > 2
+
+
+@pytest.mark.parametrize(("begin", "direction"), [(0, 1), (LAST + 1, -1)])
+def test_a_search_for_some_types_decodes_no_others(
+    chunks: Chunks, begin: int, direction: int
+) -> None:
+    kinds: frozenset[type[Event]] = frozenset({PartitionStateChanged})
+    fresh = Chunks(chunks.session)
+    found: list[int | None] = [begin]
+    while (seq := found[-1]) is not None:
+        found.append(fresh.touching({"orders-0"}, seq, direction, kinds))
+    stored = [event for event in EVENTS if event.seq <= chunks.session.last_seq]
+    matches = [
+        event.seq
+        for event in stored
+        if isinstance(event, PartitionStateChanged) and "orders-0" in objects_of(event)
+    ]
+    assert found == [begin, *matches[::direction], None]
+    assert matches
+    assert not fresh._cache
+    decoded = [event for events in fresh._partial.values() for event in events]
+    assert {type(event) for event in decoded} == kinds

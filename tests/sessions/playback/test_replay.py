@@ -133,15 +133,20 @@ def test_a_chunk_that_cannot_be_read_is_told(session: SessionFile) -> None:
             Replay(Chunks(other)).seek_seq(5)
 
 
+@pytest.mark.parametrize("within_s", [None, 0.0])
 def test_a_step_back_in_a_very_large_cluster_follows_a_long_move_at_once(
-    session: SessionFile, monkeypatch: pytest.MonkeyPatch
+    within_s: float | None, session: SessionFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its keyframes are not read, and nothing is folded again from the beginning."""
+    """Its keyframes are not read, and nothing is folded again from the beginning.
+
+    Also if the move was made block by block, for want of time.
+    """
     monkeypatch.setattr("sessions.playback.replay.TWICE_PARTITIONS_MAX", 0)
     monkeypatch.setattr("sessions.playback.replay.FAR_BREADCRUMBS", (300, 20))
     replay = Replay(Chunks(session))
     monkeypatch.setattr(replay, "_nearest_keyframe", lambda seq: None)
-    replay.seek_seq(LAST)
+    while replay.seq < LAST:
+        replay.seek_seq(LAST, within_s)
     assert replay.is_near(LAST - 1, 20)
     assert replay.is_near(LAST - 100, 300)
     assert not replay.is_near(LAST - 301, 300)
