@@ -40,7 +40,7 @@ class ClusterServer:
             ClusterError: it did not start; the message is its output.
         """
         self._of_thread = local()
-        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by :meth:`stop`
+        self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by :meth:`stop`
         # Only this process knows the token, and tests record where they like.
         anywhere = Path.cwd().anchor
         words = ["serve", "--standby", "--control", "0", "--control-folder", anywhere, "--json"]
@@ -48,7 +48,7 @@ class ClusterServer:
             [sys.executable, "-P", "-m", "tidegauge", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._said,
+            stderr=self._stderr,
             text=True,
         )
         assert self._process.stdout is not None
@@ -97,8 +97,8 @@ class ClusterServer:
         """Return what the server wrote to standard error before it ended."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(STOP_SECONDS)
-        self._said.seek(0)
-        return self._said.read()[-WORDS_MAX:].strip() or "it wrote no error"
+        self._stderr.seek(0)
+        return self._stderr.read()[-WORDS_MAX:].strip() or "it wrote no error"
 
     def stop(self) -> None:
         stream = getattr(self._of_thread, "stream", None)
@@ -114,7 +114,7 @@ class ClusterServer:
             self._process.kill()
             self._process.wait()
         self._process.stdout.close()
-        self._said.close()
+        self._stderr.close()
 
 
 class KafkaCluster:

@@ -18,7 +18,7 @@ class BrokerNames:
 
     def __init__(self, cluster: ServedCluster) -> None:
         self._cluster = cluster
-        self._named: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
 
     def resolved(self, statement: str) -> str:
         """Replace the names in braces by ids.
@@ -34,9 +34,9 @@ class BrokerNames:
         return text + statement
 
     def _broker(self, name: str) -> int:
-        if name not in self._named:
-            self._named[name] = self._now(name)
-        return self._named[name]
+        if name not in self._numbers:
+            self._numbers[name] = self._now(name)
+        return self._numbers[name]
 
     def _now(self, name: str) -> int:
         kind, _, key = name.partition(" ")

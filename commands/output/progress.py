@@ -36,13 +36,13 @@ class Progress:
         self.unit = unit
         self.total = max(1, total)
         self._clock = clock
-        self._began = self._shown = clock()
+        self._began = self._shown_at = clock()
 
     def __call__(self, done: int) -> None:
         """Report the amount done so far."""
         now = self._clock()
-        if now - self._shown >= SECONDS:
-            self._shown = now
+        if now - self._shown_at >= SECONDS:
+            self._shown_at = now
             self._show(self.line(done, now - self._began)[: _columns() - 1])
 
     def line(self, done: int, seconds: float) -> str:

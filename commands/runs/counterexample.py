@@ -77,10 +77,10 @@ class _Staging:
         self.order = list(first.assigned)
         self.leader = first.leader
         self._profile = PROFILES[bounds.version]
-        self._held: set[tuple[str, str, str]] = set()
+        self._held_links: set[tuple[str, str, str]] = set()
         self._decisions: dict[int, list[int]] = {broker: [] for broker in self.order}
         self._stale = dict.fromkeys(self.order, 0)
-        self._asked: dict[int, int] = {}
+        self._rounds: dict[int, int] = {}
         self._early: dict[int, list[int]] = {}
         self._sent_early: set[int] = set()
         self._queued = dict.fromkeys(self.order, 0)
@@ -232,12 +232,12 @@ class _Staging:
     def _ask(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         follower, leader = details["broker"], details["leader"]
         yield from self._hold_questions(leader, follower, "Response")
-        if self._asked.get(follower) == leader:
-            del self._asked[follower]
+        if self._rounds.get(follower) == leader:
+            del self._rounds[follower]
             yield from self._release(follower, leader)
         else:
             yield f"fetch {TP}@{follower}"
-            if (str(follower), str(leader), QUESTIONS[0]) in self._held:
+            if (str(follower), str(leader), QUESTIONS[0]) in self._held_links:
                 yield from self._release(follower, leader)
             else:
                 yield "wait 100ms"
@@ -251,7 +251,7 @@ class _Staging:
         goes_on = old.phase != replica.phase or old.phase == "truncating"
         if goes_on and replica.fetches and old.phase != "out of range":
             yield from self._hold_questions(follower, leader)
-            self._asked[follower] = leader
+            self._rounds[follower] = leader
         yield from self._release(leader, follower)
 
     def _connection_lost(
@@ -267,8 +267,8 @@ class _Staging:
         if old.response is not None and new.response is None:
             yield from self._lose(old.leader, broker)
         rounds = {(old.phase, old.fetch_epoch), (new.phase, new.fetch_epoch)}
-        if broker in self._asked and len(rounds) > 1:
-            yield from self._lose(broker, self._asked.pop(broker))
+        if broker in self._rounds and len(rounds) > 1:
+            yield from self._lose(broker, self._rounds.pop(broker))
         yield from self._deliver_decision(broker)
         if old.pending is not None and new.pending is None and self._profile.has("alter_isr"):
             # A leader with a newer epoch rejects the request; the path does not have it.
@@ -317,8 +317,8 @@ class _Staging:
             replica = self._replica(before, follower)
             if replica.response is not None and broker in {follower, replica.leader}:
                 yield from self._lose_all(str(replica.leader), follower)
-            if follower in self._asked and broker in {follower, self._asked[follower]}:
-                yield from self._lose_all(str(follower), self._asked.pop(follower))
+            if follower in self._rounds and broker in {follower, self._rounds[follower]}:
+                yield from self._lose_all(str(follower), self._rounds.pop(follower))
         self._queued[broker] = 0
         yield from self._noticed(broker, before, after)
 
@@ -368,8 +368,8 @@ class _Staging:
 
     def _hold(self, source: str, to: int | str, api: str) -> Iterator[str]:
         key = (source, str(to), api)
-        if key not in self._held:
-            self._held.add(key)
+        if key not in self._held_links:
+            self._held_links.add(key)
             yield f"network hold {source} {to} --only {api}"
 
     def _lose(self, source: int, to: int) -> Iterator[str]:
@@ -379,7 +379,7 @@ class _Staging:
     def _lose_all(self, source: str, to: int | str) -> Iterator[str]:
         """Lose the messages held on a link, and keep holding."""
         yield f"network release {source} {to} --lose"
-        for held_source, held_to, api in sorted(self._held):
+        for held_source, held_to, api in sorted(self._held_links):
             if (held_source, held_to) == (source, str(to)):
                 yield f"network hold {source} {to} --only {api}"
         yield "wait 100ms"

@@ -18,7 +18,7 @@ class Narrator:
 
     def __init__(self, now: Callable[[], tuple[int, int]]) -> None:
         self._now = now
-        self._shown = monotonic()
+        self._shown_at = monotonic()
         self._watched = streams.watched()
         self._standing = False
 
@@ -28,12 +28,12 @@ class Narrator:
         time_us, _ = self._now()
         text = " ".join(step.text.split())
         streams.narrate(f"{clock(time_us)}  {clean(text)}  {outcome_text(outcome)}")
-        self._shown = monotonic()
+        self._shown_at = monotonic()
 
     def look(self) -> None:
         """Show the progress of a long statement."""
-        if self._watched and monotonic() - self._shown >= PROGRESS_SECONDS:
-            self._shown = monotonic()
+        if self._watched and monotonic() - self._shown_at >= PROGRESS_SECONDS:
+            self._shown_at = monotonic()
             self._standing = True
             time_us, events = self._now()
             streams.progress(f"{clock(time_us)}  .. {events:,} events")

@@ -93,7 +93,7 @@ class ScriptRunner:
             recorder.follow(self.runner)
         self.driver = Driver(self.runner, pace, self._look)
         self.watchers: list[Callable[[], None]] = []
-        self._left: list[tuple[Step, Ticket]] = []
+        self._steps_left: list[tuple[Step, Ticket]] = []
 
     def _observers(self) -> tuple[tuple[Observer, ...], Mapping[type[Event], Observer]]:
         """Return the observers of all events, and those by event type."""
@@ -165,7 +165,7 @@ class ScriptRunner:
         """Start a statement without waiting for its end: ``at`` says when to continue."""
         if self.recorder is not None:
             self.recorder.announce(step)
-        self._left.append((step, self.driver.begin(step)))
+        self._steps_left.append((step, self.driver.begin(step)))
 
     def _at(self, step: AtStatement, finished: Finished) -> None:
         """Advance to a moment; report it only if it is in the past."""
@@ -175,9 +175,9 @@ class ScriptRunner:
 
     def _end_what_was_left(self, finished: Finished) -> None:
         """Report the statements that have ended meanwhile."""
-        for step, ticket in list(self._left):
+        for step, ticket in list(self._steps_left):
             if ticket.outcome is not None:
-                self._left.remove((step, ticket))
+                self._steps_left.remove((step, ticket))
                 assert isinstance(step, Statement)
                 self._end(step, self.performed(step, ticket.outcome), finished)
 

@@ -24,7 +24,7 @@ class Encoding:
         self.bits = 0
         self._codes: list[dict[Value, int]] = [{} for _ in range(parts)]
         self._values: list[dict[int, Value]] = [{} for _ in range(parts)]
-        self._places: list[list[int]] = [[] for _ in range(parts)]
+        self._positions: list[list[int]] = [[] for _ in range(parts)]
         self._masks = [0] * parts
 
     def mask(self, parts: Sequence[int]) -> int:
@@ -39,7 +39,7 @@ class Encoding:
         codes = self._codes[part]
         code = codes.get(value)
         if code is None:
-            number, positions = len(codes), self._places[part]
+            number, positions = len(codes), self._positions[part]
             if number >> len(positions):
                 positions.append(self.bits)
                 self._masks[part] |= 1 << self.bits
@@ -50,7 +50,7 @@ class Encoding:
 
     def _number(self, part: int, value: Value) -> int:
         """Assign a new value the next number of its part, and allocate bit positions."""
-        codes, positions = self._codes[part], self._places[part]
+        codes, positions = self._codes[part], self._positions[part]
         number = len(codes)
         code = sum(1 << position for bit, position in enumerate(positions) if number >> bit & 1)
         codes[value] = code
@@ -93,11 +93,11 @@ class Encoding:
 
     def places(self) -> list[list[int]]:
         """The bit positions of each part's numbers."""
-        return [list(places) for places in self._places]
+        return [list(places) for places in self._positions]
 
     def restore(self, part: int, values: Iterable[Value], positions: Sequence[int]) -> None:
         """Restore another encoding's numbers: the next values of each part, and all positions."""
-        self._places[part] = list(positions)
+        self._positions[part] = list(positions)
         self._masks[part] = sum(1 << position for position in positions)
         self.bits = max((self.bits, *(position + 1 for position in positions)))
         for value in values:

@@ -119,13 +119,13 @@ class Checker:
         self._by_parts: dict[tuple[int, ...], list[Property]] = {}
         for prop in properties:
             self._by_parts.setdefault(prop.reads, []).append(prop)
-        self._held: dict[tuple[int, ...], set[int]] = {reads: set() for reads in self._by_parts}
+        self._checked: dict[tuple[int, ...], set[int]] = {reads: set() for reads in self._by_parts}
 
     def broken(self, states: Sequence[int]) -> list[tuple[int, str]]:
         """The violations found, as indexes and property names, in order."""
         violations: set[tuple[int, str]] = set()
         for reads, properties in self._by_parts.items():
-            mask, checked = self._encoding.mask(reads), self._held[reads]
+            mask, checked = self._encoding.mask(reads), self._checked[reads]
             broken: dict[int, list[str]] = {}
             for packed in {state & mask for state in states} - checked:
                 values = [self._encoding.value(packed, part) for part in reads]

@@ -29,13 +29,13 @@ class Plain:
             TypeError: it contains something other than tuples, numbers and text, or a named tuple
                 that the model does not list.
         """
-        return self._encoder.encode(self._written(value))
+        return self._encoder.encode(self._plain(value))
 
     def decoded(self, content: bytes) -> Value:
         value: Value = self._read(self._decoder.decode(content))
         return value
 
-    def _written(self, value: Any) -> Any:  # noqa: ANN401 - any value
+    def _plain(self, value: Any) -> Any:  # noqa: ANN401 - any value
         if not isinstance(value, tuple):
             if value is None or isinstance(value, int | str):
                 return value
@@ -44,7 +44,7 @@ class Plain:
         if kind is not tuple and self._kinds.get(kind.__name__) is not kind:
             raise TypeError(f"{kind.__name__} is not among the kinds of values of this model")
         name = TUPLE if kind is tuple else kind.__name__
-        return [name, *map(self._written, value)]
+        return [name, *map(self._plain, value)]
 
     def _read(self, written: Any) -> Any:  # noqa: ANN401 - any value
         if not isinstance(written, list):

@@ -51,17 +51,17 @@ class Portable:
         self._parts = range(len(model.parts))
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(list[bytes])
-        self._places = [tuple(self._parts)] if model.symmetry is None else model.symmetry.places
+        self._positions = [tuple(self._parts)] if model.symmetry is None else model.symmetry.places
         self._codes: list[dict[bytes, int]] = [{} for _ in self._parts]
         self._contents: list[list[dict[int, bytes]]] = [
-            [{} for _ in self._parts] for _ in self._places
+            [{} for _ in self._parts] for _ in self._positions
         ]
 
     @property
     def first(self) -> tuple[bytes, list[str]]:
         """The initial state, and the properties it violates."""
         packed = self._expansion.first
-        return self._written([packed])[0], [name for _, name in self._checker.broken([packed])]
+        return self._encoded([packed])[0], [name for _, name in self._checker.broken([packed])]
 
     def after(self, states: Sequence[bytes]) -> tuple[list[Reached], int]:
         """The distinct successors of some states, and the number of states generated."""
@@ -78,7 +78,7 @@ class Portable:
         for index, name in self._checker.broken(reached):
             broken.setdefault(index, []).append(name)
         by_state: dict[bytes, Reached] = {}
-        for index, state in enumerate(self._written(reached)):
+        for index, state in enumerate(self._encoded(reached)):
             if state not in by_state:
                 names = broken.get(index, [])
                 by_state[state] = Reached(state, parents[index], index >= steps, names)
@@ -97,12 +97,12 @@ class Portable:
             packed += code
         return packed
 
-    def _written(self, states: Sequence[int]) -> list[bytes]:
+    def _encoded(self, states: Sequence[int]) -> list[bytes]:
         masks = [self._encoding.mask((part,)) for part in self._parts]
         encoded_states = []
         for packed in states:
             renamings = []
-            for number, positions in enumerate(self._places):
+            for number, positions in enumerate(self._positions):
                 contents: list[bytes] = [b""] * len(positions)
                 for part, contents_by_code in enumerate(self._contents[number]):
                     code = packed & masks[part]

@@ -130,7 +130,7 @@ class Search:
         self._unbroken = list(dict.fromkeys(prop.name for prop in checked))
         self._broken: list[tuple[str, int, int]] = []
         self._states: list[int] = []
-        self._seen: set[int] = set()
+        self._visited: set[int] = set()
         self._looked = 0
         self._parents = array("I")
         self._result = Result(0, 0, 1, 0, complete=False, stopped="")
@@ -207,16 +207,16 @@ class Search:
 
     def _admit(self, arrivals: _Arrivals) -> None:
         for packed, parent in zip(arrivals.states, arrivals.parents, strict=True):
-            if packed not in self._seen:
-                self._seen.add(packed)
+            if packed not in self._visited:
+                self._visited.add(packed)
                 self._states.append(packed)
                 self._parents.append(parent)
 
     def _expand(self, indexes: range, faulty: _Arrivals) -> None:
         """Compute the successors of some states."""
         states, result, expansion = self._states, self._result, self._expansion
-        result.generated += expansion.reach(states, indexes, self._seen, states, self._parents)
-        reached, parents, generated = expansion.reach_by_faults(states, indexes, self._seen)
+        result.generated += expansion.reach(states, indexes, self._visited, states, self._parents)
+        reached, parents, generated = expansion.reach_by_faults(states, indexes, self._visited)
         result.generated += generated
         faulty.states += reached
         faulty.parents.extend(parents)
@@ -289,7 +289,7 @@ class Search:
         if last is None:
             return
         self._expansion.widen()
-        self._seen.update(self._states)
+        self._visited.update(self._states)
         self._low, self._depth = last.low, last.depth
         self._arriving = {
             depth: arrivals for depth, arrivals in self._arriving.items() if depth >= last.depth

@@ -77,7 +77,7 @@ class RaftClient:
         if self._version != self.configuration.version:
             self._version = self.configuration.version
             config, has = self.config(), self.profile.has
-            self._made = QuorumRules(
+            self._cached_rules = QuorumRules(
                 config.quorum_election_timeout_us,
                 config.quorum_election_backoff_max_us,
                 config.quorum_fetch_timeout_us,
@@ -95,7 +95,7 @@ class RaftClient:
                 config.metadata_max_retention_bytes,
                 config.metadata_max_retention_us,
             )
-        return self._made
+        return self._cached_rules
 
     # ---- the process
 

@@ -82,11 +82,11 @@ class _Volume:
 class BytesByNumber(Mapping[int, bytes]):
     """Maps numbers, which only increase, to bytes; copies share what is in files."""
 
-    __slots__ = ("_kept", "_kept_bytes", "_limit", "_make_file", "_patience", "_volumes")
+    __slots__ = ("_in_memory", "_kept_bytes", "_limit", "_make_file", "_patience", "_volumes")
 
     def __init__(self) -> None:
         """Create an empty mapping that keeps everything in memory."""
-        self._kept: dict[int, bytes] = {}
+        self._in_memory: dict[int, bytes] = {}
         self._kept_bytes = 0
         self._volumes: list[_Volume] = []
         self._make_file: Callable[[], SpillFile] | None = None
@@ -103,7 +103,7 @@ class BytesByNumber(Mapping[int, bytes]):
     def copy(self) -> "BytesByNumber":
         """Return an independent copy, whose later values stay in memory."""
         copied = BytesByNumber()
-        copied._kept, copied._kept_bytes = self._kept.copy(), self._kept_bytes
+        copied._in_memory, copied._kept_bytes = self._in_memory.copy(), self._kept_bytes
         copied._volumes = [volume.copy() for volume in self._volumes]
         return copied
 
@@ -115,7 +115,7 @@ class BytesByNumber(Mapping[int, bytes]):
     # ---- as a mapping
 
     def __getitem__(self, number: int) -> bytes:
-        if (data := self._kept.get(number)) is not None:
+        if (data := self._in_memory.get(number)) is not None:
             return data
         volume = self._volume_of(number)
         index = None if volume is None else volume.index_of(number)
@@ -124,7 +124,7 @@ class BytesByNumber(Mapping[int, bytes]):
         return volume.read(index)
 
     def __contains__(self, number: object) -> bool:
-        if number in self._kept:
+        if number in self._in_memory:
             return True
         if not isinstance(number, int):
             return False
@@ -133,27 +133,27 @@ class BytesByNumber(Mapping[int, bytes]):
 
     def __len__(self) -> int:
         spilled = sum(len(volume.numbers) - len(volume.gone) for volume in self._volumes)
-        return spilled + len(self._kept)
+        return spilled + len(self._in_memory)
 
     def __iter__(self) -> Iterator[int]:
         for volume in self._volumes:
             for index, number in enumerate(volume.numbers):
                 if index not in volume.gone:
                     yield number
-        yield from self._kept
+        yield from self._in_memory
 
     # ---- changes
 
     def add(self, number: int, data: bytes) -> None:
         """Add a value; its number is larger than that of any earlier one."""
-        self._kept[number] = data
+        self._in_memory[number] = data
         self._kept_bytes += len(data)
         if self._make_file is not None and self._kept_bytes > self._patience:
             self._spill(self._make_file)
 
     def discard(self, number: int) -> None:
         """Remove a value if it is there; a file with little left is written anew."""
-        if (data := self._kept.pop(number, None)) is not None:
+        if (data := self._in_memory.pop(number, None)) is not None:
             self._kept_bytes -= len(data)
             return
         volume = self._volume_of(number)
@@ -173,7 +173,7 @@ class BytesByNumber(Mapping[int, bytes]):
         """Move the oldest values to files."""
         while self._kept_bytes > self._limit:
             values, size = [], 0
-            for number, data in self._kept.items():
+            for number, data in self._in_memory.items():
                 values.append((number, data))
                 size += len(data)
                 if size >= SPILLED_AT_ONCE:
@@ -187,7 +187,7 @@ class BytesByNumber(Mapping[int, bytes]):
             if not self._volumes or volume is not self._volumes[-1]:
                 self._volumes.append(volume)
             for number, _ in values:
-                del self._kept[number]
+                del self._in_memory[number]
             self._kept_bytes -= size
         self._patience = self._limit
 

@@ -241,12 +241,12 @@ class ZkClient(Struct, eq=False):
         if network.state.links or state.unanswered or state.connection != CONNECTED:
             self._check_connection(path)
         if state.session not in self.zookeeper.sessions.live:
-            raise self._lost(path)
+            raise self._connection_loss(path)
         # The request is executed before the way back is looked at: that is the ConnectionLoss after
         # which the znode is written, and the caller does not know.
         response = work()
         if network.state.links and not network.passes(ZOOKEEPER, self.host):
-            raise self._lost(path)
+            raise self._connection_loss(path)
         return response
 
     def _check_connection(self, path: str) -> None:
@@ -258,9 +258,9 @@ class ZkClient(Struct, eq=False):
             or state.connection != CONNECTED
             or not network.passes(self.host, ZOOKEEPER)
         ):
-            raise self._lost(path)
+            raise self._connection_loss(path)
 
-    def _lost(self, path: str) -> errors.ConnectionLoss:
+    def _connection_loss(self, path: str) -> errors.ConnectionLoss:
         """Record a lost request: later ones wait for it, as a client's requests stay in order."""
         self.state.unanswered = True
         return errors.ConnectionLoss(path, "ZooKeeper does not answer.")

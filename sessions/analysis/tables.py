@@ -39,7 +39,7 @@ class DatasetTables:
         self._dataset = dataset
         self._results = results
         self._only = only
-        self._place = results / MATERIALISED
+        self._folder = results / MATERIALISED
         self._left_out = dataset.left_out()
         self._tables: dict[str, DataFrame] = {}
         self._materialised: dict[str, DataFrame] = {}
@@ -121,7 +121,7 @@ class DatasetTables:
         with self._making.setdefault(name, Lock()):  # other jobs, in other threads, wait for it
             if name not in self._materialised:
                 computed = make(self)
-                folder = self._place / name
+                folder = self._folder / name
                 computed.write.parquet(folder.for_spark)
                 reader = self._spark.read.schema(computed.schema)
                 self._materialised[name] = reader.parquet(folder.for_spark_to_read)
@@ -129,7 +129,7 @@ class DatasetTables:
 
     def release(self) -> None:
         """Delete what was materialised."""
-        self._place.delete()
+        self._folder.delete()
 
     def result(self, table: Table) -> DataFrame:
         """Return the rows of a written result, limited to these sessions."""

@@ -128,10 +128,10 @@ class Observer:
     def __init__(self, client: ReadOnlyClient, image: ClusterImage | None = None) -> None:
         """Ask through ``client``; go on from ``image``, if the cluster was known before."""
         self.client = client
-        self._seen: dict[Hashable, bytes] = {}
+        self._frames: dict[Hashable, bytes] = {}
         self._node: int | None = None
         self._topics: dict[str, Topic] = {}
-        self._told: dict[str, MetadataResponseTopic] = {}
+        self._answers: dict[str, MetadataResponseTopic] = {}
         self._alive: dict[int, Any] = {}
         self._fenced: dict[int, Any] = {}
         self._log_dirs: dict[int, tuple[str, ...]] = {}
@@ -217,10 +217,10 @@ class Observer:
     def _news(self, source: Hashable, node: int, key: int, request: Message) -> Any:  # noqa: ANN401
         """Send a request to a node; return None if the response is the same as last time."""
         frame = self.client.ask(node, key, request)
-        if self._seen.get(source) == frame:
+        if self._frames.get(source) == frame:
             return None
         message = self.client.decode(key, frame)
-        self._seen[source] = frame
+        self._frames[source] = frame
         return message
 
     def _ask_metadata(self) -> None:
@@ -253,12 +253,12 @@ class Observer:
         deleted = self._topics.keys() - {topic.name for topic in metadata.topics}
         for name in deleted:
             del self._topics[name]
-            self._told.pop(name, None)
+            self._answers.pop(name, None)
             self._placed = True
         for topic in metadata.topics:
-            if topic.name is None or self._told.get(topic.name) == topic or not topic.partitions:
+            if topic.name is None or self._answers.get(topic.name) == topic or not topic.partitions:
                 continue
-            self._told[topic.name] = topic
+            self._answers[topic.name] = topic
             before = self._topics.get(topic.name)
             now = self._topics[topic.name] = _topic(before, topic)
             if before is None or _leaders(before) != _leaders(now):
@@ -374,7 +374,9 @@ class Observer:
         if self._placed:
             self._placed = False
             self._offset_requests.clear()
-            self._seen = {place: frame for place, frame in self._seen.items() if place == METADATA}
+            self._frames = {
+                place: frame for place, frame in self._frames.items() if place == METADATA
+            }
             led: dict[int, dict[str, list[int]]] = {}
             for name, topic in self._topics.items():
                 for partition in topic.partitions:

@@ -21,12 +21,12 @@ class Emulation:
 
     def __init__(self, variant: Variant, seed: int) -> None:
         """Create the cluster; all its brokers have registered when this returns."""
-        self._made: list[Event] = []
+        self._events: list[Event] = []
         self._steps = variant.steps
         asks = any(isinstance(step.input, ExpectEvents) for step in self._steps)
-        self._kept: list[Event] | None = [] if asks else None
+        self._all_events: list[Event] | None = [] if asks else None
         spec, text = variant.spec(seed), variant.text.with_seed(seed)
-        self.runner = Runner(Cluster(spec, (self._made.append,), text, variant.line))
+        self.runner = Runner(Cluster(spec, (self._events.append,), text, variant.line))
 
     def events(self) -> Iterator[Event]:
         """Yield all events from the first one on; can be read once."""
@@ -37,7 +37,7 @@ class Emulation:
         """Yield the events in non-empty lists."""
         for statement in self._steps:
             yield from self._during(statement)
-        if self._made:
+        if self._events:
             yield self._take_events()
 
     def _during(self, statement: Statement) -> Iterator[list[Event]]:
@@ -45,16 +45,16 @@ class Emulation:
         reached = None
         while not ticket.done and reached is not Advance.IDLE:
             reached = self.runner.advance(budget=STEPS_BETWEEN_LOOKS)
-            if len(self._made) >= EVENTS_WAITING:
+            if len(self._events) >= EVENTS_WAITING:
                 yield self._take_events()
 
     def _take_events(self) -> list[Event]:
-        events = self._made.copy()
-        self._made.clear()
-        if self._kept is not None:
-            self._kept += events
+        events = self._events.copy()
+        self._events.clear()
+        if self._all_events is not None:
+            self._all_events += events
         return events
 
     def _happened(self) -> list[Event]:
         """Return all events so far, which are kept only if a statement asserts something."""
-        return [*(self._kept or ()), *self._made]
+        return [*(self._all_events or ()), *self._events]

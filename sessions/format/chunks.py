@@ -60,7 +60,7 @@ class Chunks:
         self._weights: dict[int, int] = {}
         self._partial: dict[tuple[int, int, Kinds], list[Event]] = {}
         self._early: tuple[int, list[Batch]] = (1, [])
-        self._named: list[Batch] = []
+        self._batches_of_record: list[Batch] = []
         self._allowance: Allowance | None = None
 
     @contextmanager
@@ -198,14 +198,14 @@ class Chunks:
 
     def batch(self, record_id: int) -> Batch | None:
         """Return the batch of a record, from the event that produced it."""
-        batch = batch_in(self._named, record_id)
+        batch = batch_in(self._batches_of_record, record_id)
         if batch is not None:
             return batch
         for chunk in tuple(self.session.chunks):
             if chunk.first_record <= record_id <= chunk.last_record:
                 with suppress(SessionDroppedError, SessionEndedError):
-                    self._named = _batches(self._decoded(chunk))
-                    batch = batch_in(self._named, record_id)
+                    self._batches_of_record = _batches(self._decoded(chunk))
+                    batch = batch_in(self._batches_of_record, record_id)
                     if batch is not None:
                         return batch
         open_ones = _batches(self._open_chunk())

@@ -292,13 +292,13 @@ class _Texts:
 
     def __init__(self, strings: list[str]) -> None:
         self._strings = strings
-        self._left = limits.CHUNK_TEXT_MAX
+        self._characters_left = limits.CHUNK_TEXT_MAX
 
     def at(self, indexes: list[int]) -> list[str]:
         """Return the texts at these positions."""
         texts = list(map(self._strings.__getitem__, indexes))
-        self._left -= sum(map(len, texts))
-        if self._left < 0:
+        self._characters_left -= sum(map(len, texts))
+        if self._characters_left < 0:
             raise BlockError("its texts are too long")
         return texts
 

@@ -55,7 +55,7 @@ class Bound:
         """Keep a file at about ``limit_bytes``, if a state and part of its history fit."""
         self.limit_bytes = limit_bytes
         self.log_pages_max = min(LOG_PAGES_MAX, limit_bytes // PLACES // PAGE_BYTES)
-        self._places: deque[Place] = deque()
+        self._beginnings: deque[Place] = deque()
         self._since = 0
         self._frame_bytes = 0
 
@@ -70,15 +70,15 @@ class Bound:
 
     def note_place(self, seq: int, time_us: int, next_record: int, size: int) -> None:
         """Note a starting point after event ``seq``, with a keyframe of ``size`` bytes."""
-        self._places.append(Place(Extent(first_seq=seq + 1, before_us=time_us), next_record))
+        self._beginnings.append(Place(Extent(first_seq=seq + 1, before_us=time_us), next_record))
         self._since = 0
         self._frame_bytes = size
 
     def next_beginning(self, used_bytes: int) -> Place | None:
         """Return where a file of this size has to start; None: it stays as it is."""
-        if used_bytes <= self.limit_bytes or not self._places:
+        if used_bytes <= self.limit_bytes or not self._beginnings:
             return None
-        return self._places.popleft()
+        return self._beginnings.popleft()
 
     def early(self, place: Place, batches: Sequence[Batch]) -> list[Batch]:
         """Return those of ``batches`` that a file starting at a place keeps."""

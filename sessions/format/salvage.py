@@ -65,9 +65,9 @@ class Salvage:
         size = int.from_bytes(self._content[PAGE_SIZE_AT : PAGE_SIZE_AT + 2], "big")
         self._size = 65_536 if size == 1 else max(size, 512)
         self._usable = self._size - self._content[RESERVED_AT]
-        self._left = READ_MAX * len(self._content)
+        self._bytes_left = READ_MAX * len(self._content)
         self.chunks: dict[int, Numbers] = {}
-        self._places: dict[int, tuple[int, int]] = {}
+        self._cell_offsets: dict[int, tuple[int, int]] = {}
         for begin, at in self._cells():
             try:
                 numbers, checksum, block = self._row(self._page(begin), at)
@@ -76,17 +76,17 @@ class Salvage:
             before = self.chunks.get(numbers[0])
             if (before is None or before[1] < numbers[1]) and is_whole(block, checksum, numbers):
                 self.chunks[numbers[0]] = numbers
-                self._places[numbers[0]] = (begin, at)
+                self._cell_offsets[numbers[0]] = (begin, at)
 
     def close(self) -> None:
         self._content.close()
 
     def row(self, first_seq: int) -> Found | None:
         """Return a chunk as stored in the file; None if it is not complete."""
-        offsets = self._places.get(first_seq)
+        offsets = self._cell_offsets.get(first_seq)
         if offsets is None:
             return None
-        self._left = len(self._content)
+        self._bytes_left = len(self._content)
         return self._row(self._page(offsets[0]), offsets[1])
 
     def _page(self, begin: int) -> bytes:
@@ -114,9 +114,9 @@ class Salvage:
     def _row(self, page: bytes, at: int) -> Found:
         size, at = _varint(page, at)
         first_seq, at = _varint(page, at)
-        if size > VALUE_BYTES_MAX or size > self._left or not _is_chunk(page, at):
+        if size > VALUE_BYTES_MAX or size > self._bytes_left or not _is_chunk(page, at):
             raise NotARowError
-        self._left -= size
+        self._bytes_left -= size
         record = self._record(page, at, size)
         head, header_at = _varint(record, 0)
         types: list[int] = []

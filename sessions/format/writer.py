@@ -88,7 +88,7 @@ class SessionWriter:
         """Create the file; it must not exist yet."""
         self.path = path
         new = create_database(path)
-        self._begun = False
+        self._in_transaction = False
         self._database = new.connection
         self._lock: int | None = new.descriptor
         try:
@@ -199,9 +199,9 @@ class SessionWriter:
 
     def commit(self) -> None:
         """Commit: everything put so far survives the death of this process."""
-        if self._begun:
+        if self._in_transaction:
             self._database.execute("COMMIT")
-            self._begun = False
+            self._in_transaction = False
 
     def close(self, outcome: Outcome | None) -> None:
         """Close the recording; a single file is left, which survives a power failure.
@@ -249,9 +249,9 @@ class SessionWriter:
             self._database.execute("VACUUM")
 
     def _execute(self, statement: str, values: tuple[object, ...]) -> None:
-        if not self._begun:
+        if not self._in_transaction:
             self._database.execute("BEGIN")
-            self._begun = True
+            self._in_transaction = True
         self._database.execute(statement, values)
 
 

@@ -93,7 +93,7 @@ class Journal:
         self._latest: list[JournalEntry] = []
         self._latest_bytes = self._bytes = 0
         self._again: Runner | None = None
-        self._seen: list[Event] = []
+        self._events: list[Event] = []
         self._done = 0
         self._is_stopped = False
 
@@ -143,14 +143,14 @@ class Journal:
         if self._again is None:
             spec = self.first.input
             assert isinstance(spec, CreateCluster)
-            cluster = Cluster(spec, (self._seen.append,), self.first.text, self.first.line)
+            cluster = Cluster(spec, (self._events.append,), self.first.text, self.first.line)
             self._again = self._runner_of(cluster)
         for time_us, steps, statement in so_far.inputs(self._done):
             self._return_to(self._again, time_us, steps)
             self._again.submit(statement)
             self._done += 1
         self._return_to(self._again, so_far.time_us, so_far.steps)
-        return self._seen
+        return self._events
 
     def write(self, path: Path, origin: Origin, so_far: SoFar, outcome: str = "") -> None:
         """Write the session of everything up to a place.

@@ -97,7 +97,7 @@ class Model:
         self._naming: dict[int, dict[str, None]] | None = None
         self._flags = flags
         self._totals = totals
-        self._lost = lost
+        self._lost_counts = lost
         self._trouble = 0
         self._blocked: Blocked | None = None
         self._moved: tuple[int, int] | None = None
@@ -122,7 +122,7 @@ class Model:
             sent = self.last_sent
             self.state.sent = (sent.seq, sent.source, sent.destination)
         state = copies.view_state(self.state)
-        return Snapshot(state, self._flags.copy(), self._totals.copy(), self._lost.copy())
+        return Snapshot(state, self._flags.copy(), self._totals.copy(), self._lost_counts.copy())
 
     def look(self) -> None:
         """Start a new list of touched objects."""
@@ -236,7 +236,7 @@ class Model:
             self.state.beliefs.pop(tp, None)
             self.partition_changes.current.append(tp)
             self._counts_move()
-            self._lost.pop(tp, None)
+            self._lost_counts.pop(tp, None)
             flags = self._flags.pop(tp, 0)
             if flags & BLOCKED:
                 self._blocked = None
@@ -247,7 +247,7 @@ class Model:
     @property
     def lost(self) -> Mapping[str, int]:
         """How many acknowledged records, or offsets, each partition has lost, if any."""
-        return self._lost
+        return self._lost_counts
 
     def flags(self, tp: str) -> int:
         """The partition's flags of :mod:`sessions.model.health`."""
@@ -269,12 +269,12 @@ class Model:
         if (flags | (before or 0)) & BLOCKED:
             self._blocked = None
         lost = partition.lost_count
-        if lost != self._lost.get(tp, 0):
+        if lost != self._lost_counts.get(tp, 0):
             self._counts_move()
             if lost:
-                self._lost[tp] = lost
+                self._lost_counts[tp] = lost
             else:
-                del self._lost[tp]
+                del self._lost_counts[tp]
         if before == flags:
             return
         self._counts_move()
@@ -352,7 +352,7 @@ class Model:
         if self._counts is None:
             totals = [self._totals[index] for index in COUNTED_AT]
             others = (self._brokers_up, len(self.state.brokers), len(self.partitions))
-            numbers = [*others, *totals, sum(self._lost.values()), self._trouble]
+            numbers = [*others, *totals, sum(self._lost_counts.values()), self._trouble]
             self._counts = Counts(*numbers)
         return self._counts
 

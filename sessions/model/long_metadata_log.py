@@ -20,7 +20,7 @@ ReadRecords = Callable[[int, int, int], Sequence[CommittedRecord]]
 class LongMetadataLog(MutableSequence[CommittedRecord]):
     """A log that only grows. ``pieces`` tell where its records are in the recording, in order."""
 
-    __slots__ = ("_newer", "_place", "_read", "_records", "_stored", "pieces")
+    __slots__ = ("_newer", "_number", "_read", "_records", "_stored", "pieces")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, records: Iterable[CommittedRecord] = ()) -> None:
@@ -29,7 +29,7 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
         self._stored = 0
         self._newer = _PackedRecords(records)
         self._read: ReadRecords = _nowhere
-        self._place, self._records = -1, list[CommittedRecord]()
+        self._number, self._records = -1, list[CommittedRecord]()
 
     @classmethod
     def stored(cls, pieces: list[Piece]) -> "LongMetadataLog":
@@ -78,8 +78,8 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
         if index < 0:
             raise IndexError("list index out of range")
         at = bisect_right(self.pieces, index, key=_records_up_to)
-        if at != self._place:
-            self._place, self._records = at, list(self._piece(at))
+        if at != self._number:
+            self._number, self._records = at, list(self._read_piece(at))
         begin = self.pieces[at - 1][1] if at else 0
         return self._records[index - begin]
 
@@ -87,7 +87,7 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
         """All records, with one piece in memory at a time."""
         if self._stored:
             for number in range(len(self.pieces)):
-                yield from self._piece(number)
+                yield from self._read_piece(number)
         yield from self._newer
 
     def pieces_from(self, index: int) -> Iterator[Sequence[CommittedRecord]]:
@@ -95,7 +95,7 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
         number = bisect_right(self.pieces, index, key=_records_up_to)
         while index < self._stored:
             begin = self.pieces[number - 1][1] if number else 0
-            yield self._piece(number)[index - begin :]
+            yield self._read_piece(number)[index - begin :]
             index, number = self.pieces[number][1], number + 1
         yield self._newer[index - self._stored :]
 
@@ -109,7 +109,7 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
             return False
         return self._read == other._read
 
-    def _piece(self, number: int) -> Sequence[CommittedRecord]:
+    def _read_piece(self, number: int) -> Sequence[CommittedRecord]:
         before, count = self.pieces[number - 1] if number else (0, 0)
         last, total = self.pieces[number]
         return self._read(before + 1, last, total - count)

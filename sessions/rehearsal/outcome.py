@@ -84,13 +84,13 @@ class Requirements:
         chosen = next(iter([*running, *cluster.brokers]))
         self._broker = resolve(settings.version, settings.of_broker(chosen))
         self._configs = cluster.state.topic_configs
-        self._known: dict[str, int] = {}
+        self._min_isr: dict[str, int] = {}
 
     def min_isr(self, tp: str) -> int:
         """Return the min.insync.replicas of a partition's topic."""
         topic, _ = split(tp)
-        required = self._known.get(topic)
+        required = self._min_isr.get(topic)
         if required is None:
             values = resolve_topic(self._broker, self._configs.get(topic, {}))
-            required = self._known[topic] = values.min_insync_replicas
+            required = self._min_isr[topic] = values.min_insync_replicas
         return required

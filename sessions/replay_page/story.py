@@ -66,7 +66,7 @@ class Changes:
     def __init__(self) -> None:
         self.keys: list[Key] = []
         self.steps: list[list[Change]] = []
-        self._place: dict[Key, int] = {}
+        self._indexes: dict[Key, int] = {}
         self._last: dict[Key, Any] = {}
 
     def begin(self) -> None:
@@ -106,9 +106,9 @@ class Changes:
             self.steps[-1].append([index, [plain(item) for item in new]])
 
     def _index(self, key: Key) -> int:
-        index = self._place.get(key)
+        index = self._indexes.get(key)
         if index is None:
-            index = self._place[key] = len(self.keys)
+            index = self._indexes[key] = len(self.keys)
             self.keys.append(key)
         return index
 

@@ -24,20 +24,20 @@ class Origins:
     """
 
     def __init__(self, dataset: Location) -> None:
-        self._place = dataset
+        self._dataset = dataset
         self._plan = CampaignFolder(dataset).plan()
-        self._found: dict[str, str] = {}
+        self._origins: dict[str, str] = {}
 
     def look_up(self, sessions: set[str]) -> None:
         """Find out how these sessions are opened."""
-        missing = sorted(sessions - self._found.keys())
+        missing = sorted(sessions - self._origins.keys())
         if not missing:
             return
         runs = self._runs(missing)
         files = self._files([name for name in missing if name not in runs])
         for session in missing:
             file = files.get(session) or session + SUFFIX
-            self._found[session] = runs.get(session) or (
+            self._origins[session] = runs.get(session) or (
                 f"tidegauge replay {shlex.quote(file)} --paused"
             )
 
@@ -48,7 +48,7 @@ class Origins:
     def openings(self, sessions: set[str]) -> dict[str, str]:
         """By session the command that opens it; ``--at '#EVENT'`` may follow."""
         self.look_up(sessions)
-        return {session: self._found[session] for session in sorted(sessions)}
+        return {session: self._origins[session] for session in sorted(sessions)}
 
     def anywhere(self, command: str) -> str:
         """The campaign's command, with the script's absolute path.
@@ -73,7 +73,7 @@ class Origins:
 
     def _rows(self, table: Table, column: str, sessions: list[str]) -> list[tuple[str, str]]:
         """A column of a table for some sessions, as far as the dataset has it."""
-        if not sessions or not (self._place / table.name).is_folder():
+        if not sessions or not (self._dataset / table.name).is_folder():
             return []
-        rows = Dataset(self._place).scan(table, [SESSION, column], one_of(sessions))
+        rows = Dataset(self._dataset).scan(table, [SESSION, column], one_of(sessions))
         return [(row[SESSION], row[column]) for row in rows.to_pylist()]

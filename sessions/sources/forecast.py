@@ -203,15 +203,15 @@ class Forecast:
         self._seq = self._tried.view.seq
         self._begin_us, self._until_us = outlook.begin.runner.now_us, outlook.until_us
         self._refused = ""
-        self._left = deque(statements)
-        self._given: Ticket | None = None
+        self._remaining = deque(statements)
+        self._ticket: Ticket | None = None
         self._give()
 
     def _give(self) -> None:
         """Run statements up to the first that takes time; a rejection ends the line."""
-        while self._left and not self._refused and (self._given is None or self._given.done):
-            self._given = self._tried.runner.submit(self._left.popleft())
-            outcome = self._given.outcome
+        while self._remaining and not self._refused and (self._ticket is None or self._ticket.done):
+            self._ticket = self._tried.runner.submit(self._remaining.popleft())
+            outcome = self._ticket.outcome
             if outcome is not None and outcome.refused:
                 self._refused = outcome.message or outcome.error
 

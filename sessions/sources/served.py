@@ -29,8 +29,8 @@ class ServedSource(LiveSource):
         self.gateway = gateway
         gateway.guard = self._still
         gateway.looked.append(self._go_on)
-        self._shown = recorder.view.copy()
-        self._shown.older_batches = self._recorded_batch
+        self._view = recorder.view.copy()
+        self._view.older_batches = self._recorded_batch
         self._shown_us = runner.now_us
         self._unseen: list[Event] = []
         runner.kernel.subscribe(self._unseen.append)
@@ -43,7 +43,7 @@ class ServedSource(LiveSource):
     @property
     def view(self) -> ClusterView:
         """The read model at the cursor."""
-        return self._shown if self._past is None else self._past.replay.view
+        return self._view if self._past is None else self._past.replay.view
 
     @property
     def time_us(self) -> int:
@@ -58,8 +58,8 @@ class ServedSource(LiveSource):
         if self._past is not None:
             return 0
         count = len(self._unseen)
-        self._shown.apply_all(self._unseen)
-        self._shown.state.batches.clear()  # the recorder's view knows them
+        self._view.apply_all(self._unseen)
+        self._view.state.batches.clear()  # the recorder's view knows them
         self._unseen.clear()
         self._shown_us = self.runner.now_us
         return count

@@ -33,7 +33,7 @@ class TwinSource(Source):
         self.behind = behind
         self.pairing = Pairing(front.events, behind.events)
         self.name = both_names(front.name, behind.name)
-        self._place = -1
+        self._pair = -1
         self.look()
 
     # ---- the cursor
@@ -78,8 +78,8 @@ class TwinSource(Source):
     @property
     def place(self) -> int:
         """The pair that both are at (-1: before all)."""
-        if self.pairing.reached(self._place)[0] == self.front.seq:
-            return self._place
+        if self.pairing.reached(self._pair)[0] == self.front.seq:
+            return self._pair
         return self.pairing.pair_at(self.front.seq)
 
     def look(self) -> bool:
@@ -92,7 +92,7 @@ class TwinSource(Source):
         left, right = self.pairing.reached(number)
         self.front.seek_seq(left)
         self.behind.seek_seq(right)
-        self._place = number
+        self._pair = number
 
     def align(self) -> None:
         """Bring the run behind to where the front one is."""

@@ -86,19 +86,21 @@ class Trial:
         self.forecast: Forecast | None = None
         self._fault = fault
         self._view = ClusterView()
-        self._left: deque[tuple[int, Statement]] = deque()
+        self._queue: deque[tuple[int, Statement]] = deque()
         if variant.has_another_past:
             (_, first), *rest = past
             spec = input_under(variant, first.input)
             assert isinstance(spec, CreateCluster)
             self._runner = Runner(Cluster(spec, (self._view.apply,)))
-            self._left.extend((time_us, _varied(variant, statement)) for time_us, statement in rest)
+            self._queue.extend(
+                (time_us, _varied(variant, statement)) for time_us, statement in rest
+            )
             self._until_us = max(outlook.time_us, self._runner.now_us)
         else:
             begin = outlook.begin
             self._runner, self._view = begin.runner.fork(), begin.view.copy()
             self._runner.cluster.subscribe(self._view.apply)
-            self._left.extend((self._runner.now_us, statement) for statement in settings)
+            self._queue.extend((self._runner.now_us, statement) for statement in settings)
             self._until_us = outlook.time_us + SETTLING_US * bool(settings)
 
     def go_on(self, wall_seconds: float) -> bool:
@@ -113,16 +115,16 @@ class Trial:
     def _arrive(self, deadline: float) -> bool:
         """Give what is due, and let time pass until the fault; False: there was not enough time."""
         while True:
-            due_us = self._left[0][0] if self._left else self._until_us
+            due_us = self._queue[0][0] if self._queue else self._until_us
             while self._runner.now_us < due_us:
                 reached = advance_for(self._runner, due_us, max(0.0, deadline - perf_counter()))
                 if reached is Advance.REACHED:
                     break
                 if reached is not Advance.ENDED:
                     return False
-            if not self._left:
+            if not self._queue:
                 return True
-            self._runner.submit(self._left.popleft()[1])
+            self._runner.submit(self._queue.popleft()[1])
 
 
 def input_under(variant: Variant, statement_input: AnyInput) -> AnyInput:

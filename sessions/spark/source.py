@@ -105,7 +105,7 @@ class SessionStreamReader(DataSourceStreamReader):
         self._paths = paths_of(options)
         self._schema = schema
         self._reading = _for_schema(_reading(options), schema)
-        self._known: dict[str, int] = {}
+        self._offsets: dict[str, int] = {}
 
     def initialOffset(self) -> dict[str, int]:
         return {}
@@ -116,15 +116,15 @@ class SessionStreamReader(DataSourceStreamReader):
         limit: object = None,
     ) -> dict[str, int]:
         """Return the sessions that have been read, and those that can be; Spark 4.1 gives none."""
-        offsets = self._known | (start or {})
+        offsets = self._offsets | (start or {})
         files = session_files(self._paths).values()
         new = {
             str(path): path.stat().st_size
             for path in files
             if str(path) not in offsets and _has_ended(path)
         }
-        self._known = dict(sorted((offsets | new).items()))
-        return self._known
+        self._offsets = dict(sorted((offsets | new).items()))
+        return self._offsets
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
         from pathlib import Path

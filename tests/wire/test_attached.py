@@ -80,7 +80,7 @@ def test_an_answer_that_no_broker_gives_is_told_and_the_next_one_counts(
                 return change(message) if key == METADATA else message
 
             monkeypatch.setattr(ReadOnlyClient, "decode", changed)
-            poller._observer._seen.clear()
+            poller._observer._frames.clear()
             looked.look()
             monkeypatch.undo()
 

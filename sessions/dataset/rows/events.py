@@ -143,7 +143,7 @@ class EventRows:
 
     def __init__(self) -> None:
         self.count = 0
-        self._held: dict[type[Event], EventsOfType] = {}
+        self._by_type: dict[type[Event], EventsOfType] = {}
         self._tables: defaultdict[type[Event], list[pa.Table]] = defaultdict(list)
 
     def add(self, session: str, events: Sequence[Event]) -> None:
@@ -165,7 +165,7 @@ class EventRows:
         """Remove and return all rows so far, by type."""
         import pyarrow as pa
 
-        for rows in list(self._held.values()):
+        for rows in list(self._by_type.values()):
             self._convert(rows)
         tables = [table for kind in sorted(self._tables, key=_name) for table in self._tables[kind]]
         self.count = 0
@@ -173,9 +173,9 @@ class EventRows:
         return pa.concat_tables(tables)
 
     def _rows_of(self, kind: type[Event]) -> EventsOfType:
-        rows = self._held.get(kind)
+        rows = self._by_type.get(kind)
         if rows is None:
-            rows = self._held[kind] = EventsOfType(kind)
+            rows = self._by_type[kind] = EventsOfType(kind)
         return rows
 
     def _convert_if_many(self, rows: EventsOfType) -> None:
@@ -183,7 +183,7 @@ class EventRows:
             self._convert(rows)
 
     def _convert(self, rows: EventsOfType) -> None:
-        del self._held[rows.kind]
+        del self._by_type[rows.kind]
         self._tables[rows.kind].append(_table(rows))
 
 
