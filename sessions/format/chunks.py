@@ -302,8 +302,8 @@ class Chunks:
                     continue
                 events = self._of_kinds(chunk, kinds)
             except StillReadingError:
-                reached = chunk.last_seq + 1 if direction < 0 else chunk.first_seq - 1
-                raise StillReadingError(reached) from None
+                before, after = min(seq, chunk.last_seq + 1), max(seq, chunk.first_seq - 1)
+                raise StillReadingError(before if direction < 0 else after) from None
             except (SessionDroppedError, SessionEndedError):
                 continue
             yield events
