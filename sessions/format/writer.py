@@ -45,36 +45,6 @@ LOG_PAGES_MAX: Final = 8_000
 _JSON: Final = msgspec.json.Encoder().encode
 
 
-class PackedChunk(msgspec.Struct, frozen=True, array_like=True):
-    """Consecutive events as they are stored.
-
-    ``numbers`` are the first and last ``seq``, the first and last time, and the lowest and highest
-    record id (-1: none). ``objects`` names what the events touch.
-    """
-
-    numbers: tuple[int, int, int, int, int, int]
-    data: bytes
-    objects: bytes
-
-    @property
-    def size_bytes(self) -> int:
-        """How much it takes in a file."""
-        return len(self.data) + len(self.objects)
-
-
-def pack(members: list[Event], groups: codec.Groups) -> PackedChunk:
-    """Return consecutive events (at least one) as they are stored; ``groups`` has them by type."""
-    names: set[str] = set()
-    for kind, group in groups.items():
-        names |= touches.objects_of_all(kind, group)
-    first, last = members[0], members[-1]
-    return PackedChunk(
-        (first.seq, last.seq, first.time_us, last.time_us, *_records(groups)),
-        codec.encode(members, groups),
-        codec.compress("\n".join(sorted(names)).encode()),
-    )
-
-
 class SessionWriter:
     """A session file that is being written. Uncommitted data is lost with the process.
 
@@ -108,24 +78,29 @@ class SessionWriter:
         row = (key, text, meta_checksum(key, text))
         self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", row)
 
-    def put_chunk(self, members: list[Event]) -> tuple[int, codec.Groups]:
+    def put_chunk(
+        self, members: list[Event], data: bytes | None = None
+    ) -> tuple[int, codec.Groups]:
         """Store consecutive events; they replace a chunk that starts with the same one.
 
-        Returns their size in bytes, and the events by type.
+        ``data`` is the block of them, if there is one already. Returns their size in bytes, and the
+        events by type.
         """
         groups = codec.group(members)
-        chunk = pack(members, groups)
-        self.put_packed(chunk)
-        return chunk.size_bytes, groups
-
-    def put_packed(self, chunk: "PackedChunk") -> None:
-        """Store consecutive events that are packed already."""
-        numbers, data = chunk.numbers, chunk.data
+        if data is None:
+            data = codec.encode(members, groups)
+        names: set[str] = set()
+        for kind, group in groups.items():
+            names |= touches.objects_of_all(kind, group)
+        objects = codec.compress("\n".join(sorted(names)).encode())
+        first, last = members[0], members[-1]
+        numbers = (first.seq, last.seq, first.time_us, last.time_us, *_records(groups))
         self._execute(
             "INSERT OR REPLACE INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (*numbers, codec.checksum(data, *numbers), data),
         )
-        self._execute("INSERT OR REPLACE INTO touches VALUES (?, ?)", (numbers[0], chunk.objects))
+        self._execute("INSERT OR REPLACE INTO touches VALUES (?, ?)", (numbers[0], objects))
+        return len(data) + len(objects), groups
 
     def put_input(self, recorded: RecordedInput) -> None:
         """Store a statement."""

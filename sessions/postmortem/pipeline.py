@@ -24,7 +24,6 @@ from emulator.inputs.statements import CreateCluster
 from sessions.child_process import environment, python_command
 from sessions.format import codec
 from sessions.format.errors import SessionError
-from sessions.format.writer import PackedChunk, pack
 from sessions.garbage_collection import collect_seldom
 from sessions.own_cluster.places import Place
 from sessions.own_cluster.reading import SourceError
@@ -66,9 +65,9 @@ class Begun(Struct, frozen=True, tag=True):
 
 
 class Packed(Struct, frozen=True, tag=True):
-    """The next events."""
+    """The next events, as a block of a session."""
 
-    chunk: PackedChunk
+    data: bytes
 
 
 class Ended(Struct, frozen=True, tag=True):
@@ -119,9 +118,9 @@ class Packer:
     def flush(self) -> None:
         """Send what was taken since the last chunk."""
         if self._events:
-            chunk = pack(self._events, codec.group(self._events))
-            self.send(Packed(chunk))
-            self._limit = adapted(self._limit, chunk.size_bytes)
+            data = codec.encode(self._events, codec.group(self._events))
+            self.send(Packed(data))
+            self._limit = adapted(self._limit, len(data))
             self._events = []
 
     def send(self, message: Message) -> None:
@@ -171,7 +170,7 @@ def store(task: Task, pipe: IO[bytes], report: Callable[[Outcome], object]) -> N
 def _stored(recorder: Recorder, messages: Iterator[Message]) -> Ended:
     for message in messages:
         if isinstance(message, Packed):
-            recorder.take_chunk(codec.decode(message.chunk.data), message.chunk)
+            recorder.take_chunk(codec.decode(message.data), message.data)
         elif isinstance(message, Ended):
             return message
     raise SourceError(TOO_EARLY)

@@ -23,7 +23,7 @@ from sessions.format.keyframes import Beginning
 from sessions.format.metadata import Extent, Origin, Outcome, RecordedInput
 from sessions.format.retention import Bound
 from sessions.format.schema import SUFFIX
-from sessions.format.writer import LOG_PAGES_MAX, PackedChunk, SessionWriter
+from sessions.format.writer import LOG_PAGES_MAX, SessionWriter
 from sessions.model.batches import OlderBatches, next_record
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Snapshot
@@ -150,10 +150,10 @@ class Recorder:
         if event.seq >= self._next_look:
             self._look(event.seq)
 
-    def take_chunk(self, members: list[Event], chunk: PackedChunk) -> None:
-        """Take the next events, which another process has packed; no event may be unwritten."""
+    def take_chunk(self, members: list[Event], data: bytes) -> None:
+        """Take the next events and the block of them; no event may be unwritten."""
         self.tail = members
-        self._guarded(lambda: self._seal(chunk))
+        self._guarded(lambda: self._seal(data))
 
     @property
     def view(self) -> ClusterView:
@@ -299,14 +299,10 @@ class Recorder:
             self.failure = SessionError(f"{self.path} could not be written: {error}.")
             self.writer.abandon()
 
-    def _write_tail(self, packed: PackedChunk | None = None) -> None:
+    def _write_tail(self, data: bytes | None = None) -> None:
         """Store the tail as it is; a longer one will take its place."""
         if self.tail and self.tail[-1].seq > self._stored_seq:
-            if packed is None:
-                self._tail_bytes, groups = self.writer.put_chunk(self.tail)
-            else:
-                self.writer.put_packed(packed)
-                self._tail_bytes, groups = packed.size_bytes, codec.group(self.tail)
+            self._tail_bytes, groups = self.writer.put_chunk(self.tail, data)
             self._put_inputs(groups)
             self._put_marks(groups)
             self._put_counts()
@@ -314,9 +310,9 @@ class Recorder:
         self.writer.commit()
         self._flushed = monotonic()
 
-    def _seal(self, packed: PackedChunk | None = None) -> None:
+    def _seal(self, data: bytes | None = None) -> None:
         """Complete the tail as a chunk."""
-        self._write_tail(packed)
+        self._write_tail(data)
         for listen in self.chunk_listeners:
             listen(self.tail)
         size, self._tail_bytes = self._tail_bytes, 0
