@@ -59,7 +59,7 @@ class _Volume:
         return True
 
     def index_of(self, number: int) -> int | None:
-        """The place of a value among all; None if it is not there."""
+        """The index of a value among all; None if it is not there."""
         index = bisect_left(self.numbers, number)
         is_here = index < len(self.numbers) and self.numbers[index] == number
         return index if is_here and index not in self.gone else None
@@ -194,7 +194,7 @@ class BytesByNumber(Mapping[int, bytes]):
     def _shrink(self, volume: _Volume) -> None:
         """Write what is left of a file to a new one, if anything is left."""
         at = bisect_left(self._volumes, volume.numbers[0], key=_first)
-        if not volume.live_bytes:
+        if len(volume.gone) == len(volume.numbers):
             del self._volumes[at]
         elif self._make_file is not None:
             smaller = _Volume(self._make_file())

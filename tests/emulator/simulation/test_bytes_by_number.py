@@ -1,7 +1,7 @@
 """Values that move to files against a plain dict."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from emulator.simulation import bytes_by_number
@@ -68,6 +68,7 @@ ACTIONS = st.lists(
 
 @settings(max_examples=200, deadline=None)
 @given(ACTIONS)
+@example([("add", 0), ("add", 23), ("add", 18), ("discard", 4)])
 def test_it_is_a_dict_wherever_its_values_are(actions: list[Action]) -> None:
     plain: dict[int, bytes] = {}
     spilled = spilling()
