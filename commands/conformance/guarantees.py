@@ -89,7 +89,7 @@ def _written_once(history: History) -> Iterator[Violation]:
 def _readers(history: History) -> Iterator[tuple[str, str, list[Received]]]:
     """Yield each group, and each consumer without one: its name, topic and what it has read."""
     for reader, topic in history.readers.items():
-        own = [record for record in history.received if reader == (record.group or record.who)]
+        own = [record for record in history.received if reader == (record.group or record.client)]
         yield reader, topic, own
 
 
@@ -125,9 +125,9 @@ def _read_once(history: History) -> Iterator[Violation]:
 def _read_in_order(history: History) -> Iterator[Violation]:
     last: dict[tuple[str, str, int], int] = {}
     for record in history.received:
-        key = record.who, record.topic, record.partition
+        key = record.client, record.topic, record.partition
         if record.offset <= last.get(key, -1):
-            text = f"{record.who} has read offset {record.offset} after {last[key]}"
+            text = f"{record.client} has read offset {record.offset} after {last[key]}"
             yield Violation(f"{text} of {record.topic}-{record.partition}", record.at_us)
         last[key] = max(record.offset, last.get(key, -1))
 
@@ -148,7 +148,7 @@ def _atomic(history: History) -> Iterator[Violation]:
             own = [
                 (sent.topic, sent.value)
                 for sent in history.sent
-                if (sent.who, sent.transaction) == (transaction.who, transaction.number)
+                if (sent.client, sent.transaction) == (transaction.client, transaction.number)
             ]
             count = sum(record in read_values for record in own)
             if 0 < count < len(own):
@@ -176,7 +176,7 @@ def _settled_once(history: History) -> Iterator[Violation]:
             continue
         for record in history.received[done.received :]:
             if (record.group, record.value) == (done.group, done.value):
-                text = f"{record.who} was given {done.value}, which was settled before"
+                text = f"{record.client} was given {done.value}, which was settled before"
                 yield Violation(text, record.at_us)
 
 

@@ -15,7 +15,7 @@ class Sent(Struct, kw_only=True):
     ``error`` are the client's answer, which came at ``at_us``; ``offset`` is -1 if it is not told.
     """
 
-    who: str
+    client: str
     topic: str
     partition: int
     value: str
@@ -29,7 +29,7 @@ class Sent(Struct, kw_only=True):
 class Received(Struct, frozen=True, kw_only=True):
     """A record that a consumer returned, at ``at_us``."""
 
-    who: str
+    client: str
     group: str
     topic: str
     partition: int
@@ -60,7 +60,7 @@ class Surprise(Struct, frozen=True, kw_only=True):
 class Transaction(Struct, kw_only=True):
     """A transaction and how it ended, as far as its client was told."""
 
-    who: str
+    client: str
     number: int
     outcome: Outcome = "open"
     at_us: int = 0
@@ -87,7 +87,7 @@ class History(Struct):
         """Yield what each producer sent to each partition, in order."""
         by_stream: dict[tuple[str, str, int], list[Sent]] = {}
         for sent in self.sent:
-            by_stream.setdefault((sent.who, sent.topic, sent.partition), []).append(sent)
+            by_stream.setdefault((sent.client, sent.topic, sent.partition), []).append(sent)
         yield from by_stream.values()
 
     def outcome_of(self, sent: Sent) -> Outcome:
@@ -97,7 +97,7 @@ class History(Struct):
         return next(
             transaction.outcome
             for transaction in self.transactions
-            if (transaction.who, transaction.number) == (sent.who, sent.transaction)
+            if (transaction.client, transaction.number) == (sent.client, sent.transaction)
         )
 
     def written(self, topic: str) -> Iterator[str]:

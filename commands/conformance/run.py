@@ -181,27 +181,27 @@ class Run:
     # ---- clients
 
     async def _ask(
-        self, who: str, expected: steps.Expected, do: str, **parameters: object
+        self, client: str, expected: steps.Expected, do: str, **parameters: object
     ) -> Answer:
         """Make a request to a client; an answer that the scenario does not allow is noted.
 
         Raises:
             _EndedError: there is no answer.
         """
-        actor = self._actors[who]
+        actor = self._actors[client]
         try:
             answer = await actor.adapter.ask(
                 {"do": do, **parameters}, ANSWER_SECONDS * self._patience
             )
         except AdapterError as error:
-            self._note(f"{who}: {error}")
-            del self._actors[who]
+            self._note(f"{client}: {error}")
+            del self._actors[client]
             await actor.adapter.end()
             raise _EndedError from None
         if answer.error and expected == "ok":
-            self._note(f"{who} answered '{do}' with {answer.error}")
+            self._note(f"{client} answered '{do}' with {answer.error}")
         elif not answer.error and expected == "error":
-            self._note(f"{who} did '{do}', which had to fail")
+            self._note(f"{client} did '{do}', which had to fail")
         return answer
 
     def _note(self, text: str) -> None:
@@ -215,17 +215,17 @@ class Run:
         self, step: steps.OpenProducer | steps.OpenConsumer, defaults: dict[str, steps.Setting]
     ) -> dict[str, steps.Setting]:
         """Take a process for a client, and return the client's settings."""
-        before = self._actors.pop(step.who, None)
+        before = self._actors.pop(step.client, None)
         adapter = await self._take() if before is None else before.adapter
-        self._actors[step.who] = _Actor(adapter, step)
+        self._actors[step.client] = _Actor(adapter, step)
         adapter.is_open = True
-        own = {"bootstrap.servers": self._cluster.bootstrap_servers, "client.id": step.who}
+        own = {"bootstrap.servers": self._cluster.bootstrap_servers, "client.id": step.client}
         return {**settings.patient({**defaults, **step.settings}, self._patience), **own}
 
     async def _open_producer(self, step: steps.OpenProducer) -> None:
-        self._numbers.setdefault(step.who, 0)
+        self._numbers.setdefault(step.client, 0)
         client_settings = await self._opened(step, settings.PRODUCER)
-        answer = await self._ask(step.who, "ok", "producer", settings=client_settings)
+        answer = await self._ask(step.client, "ok", "producer", settings=client_settings)
         if answer.error:
             raise _EndedError
 
@@ -233,51 +233,56 @@ class Run:
         client_settings = await self._opened(step, settings.CONSUMER)
         topics = [step.topic] if step.group else []
         partitions = range(0 if step.group else self._scenario.partitions)
-        self.history.readers[step.group or step.who] = step.topic
+        self.history.readers[step.group or step.client] = step.topic
         assigned = [[step.topic, partition] for partition in partitions]
         do = "share consumer" if step.shares else "consumer"
         where = {"topics": topics} if step.shares else {"topics": topics, "partitions": assigned}
-        answer = await self._ask(step.who, "ok", do, settings=client_settings, **where)
+        answer = await self._ask(step.client, "ok", do, settings=client_settings, **where)
         if answer.error:
             raise _EndedError
 
     async def _close(self, step: steps.Close) -> None:
-        await self._ask(step.who, "any", "close")
-        self._actors[step.who].adapter.is_open = False
+        await self._ask(step.client, "any", "close")
+        self._actors[step.client].adapter.is_open = False
 
     async def _kill(self, step: steps.Kill) -> None:
-        await self._actors.pop(step.who).adapter.end()
+        await self._actors.pop(step.client).adapter.end()
 
     # ---- producers
 
     async def _send(self, step: steps.Send) -> None:
         padding = "." * step.padding
-        await self._write(step.who, [padding] * step.count, step.expected)
+        await self._write(step.client, [padding] * step.count, step.expected)
 
     async def _stream(self, step: steps.Stream) -> None:
         running = asyncio.ensure_future(self._all(step.meanwhile))
         try:
             while not running.done():
-                await self._write(step.who, [""] * step.batch, "any")
+                await self._write(step.client, [""] * step.batch, "any")
                 await asyncio.wait([running], timeout=PAUSE_SECONDS)
         finally:
             await running
 
-    async def _write(self, who: str, endings: Sequence[str], expected: steps.Expected) -> None:
+    async def _write(self, client: str, endings: Sequence[str], expected: steps.Expected) -> None:
         """Let a producer send records to the partitions in turn; values end as given."""
         batch = []
         for ending in endings:
-            number = self._numbers[who] = self._numbers[who] + 1
+            number = self._numbers[client] = self._numbers[client] + 1
             partition = number % self._scenario.partitions
             batch.append(
-                Sent(who=who, topic=TOPIC, partition=partition, value=f"{who}-{number:04}{ending}")
+                Sent(
+                    client=client,
+                    topic=TOPIC,
+                    partition=partition,
+                    value=f"{client}-{number:04}{ending}",
+                )
             )
         await self._written(batch, expected)
 
     async def _written(self, batch: Sequence[Sent], expected: steps.Expected) -> None:
         """Let a producer send records, and note what it answers."""
-        who = batch[0].who
-        transaction = self._actors[who].transaction
+        client = batch[0].client
+        transaction = self._actors[client].transaction
         for sent in batch:
             sent.transaction = transaction.number if transaction else 0
             sent.error = "no answer"
@@ -292,7 +297,7 @@ class Run:
             }
             for sent in batch
         ]
-        answer = await self._ask(who, "any", "send", records=records)
+        answer = await self._ask(client, "any", "send", records=records)
         whole = SendResult(error=answer.error or "the answer has no result for it")
         results = [*answer.results, *[whole] * len(batch)]
         for sent, result in zip(batch, results, strict=False):
@@ -302,18 +307,20 @@ class Run:
             sent.at_us = self._now_us
         failed = [sent for sent in batch if sent.error]
         if failed and expected == "ok":
-            self._note(f"{who} could not send {failed[0].value}: {failed[0].error}")
+            self._note(f"{client} could not send {failed[0].value}: {failed[0].error}")
         if len(failed) < len(batch) and expected == "error":
-            self._note(f"{who} sent {len(batch) - len(failed)} records, which had to fail")
+            self._note(f"{client} sent {len(batch) - len(failed)} records, which had to fail")
 
     # ---- consumers
 
-    async def _poll(self, who: str, expected: steps.Expected, ms: int = POLL_MS) -> list[Received]:
-        actor = self._actors[who]
-        answer = await self._ask(who, expected, "poll", ms=ms)
+    async def _poll(
+        self, client: str, expected: steps.Expected, ms: int = POLL_MS
+    ) -> list[Received]:
+        actor = self._actors[client]
+        answer = await self._ask(client, expected, "poll", ms=ms)
         received = [
             Received(
-                who=who,
+                client=client,
                 group=actor.group,
                 topic=record.topic,
                 partition=record.partition,
@@ -333,65 +340,69 @@ class Run:
     async def _read(self, step: steps.Read) -> None:
         until = monotonic() + READ_SECONDS * self._patience
         while monotonic() < until:
-            await asyncio.gather(*(self._read_once(who, step) for who in step.who))
-            if self._has_all(step.who[0]):
+            await asyncio.gather(*(self._read_once(client, step) for client in step.clients))
+            if self._has_all(step.clients[0]):
                 break
         # What should not come would come now.
-        await asyncio.gather(*(self._read_once(who, step, LAST_POLL_MS) for who in step.who))
+        await asyncio.gather(
+            *(self._read_once(client, step, LAST_POLL_MS) for client in step.clients)
+        )
 
-    async def _read_once(self, who: str, step: steps.Read, ms: int = POLL_MS) -> None:
-        received = await self._poll(who, step.expected, ms)
+    async def _read_once(self, client: str, step: steps.Read, ms: int = POLL_MS) -> None:
+        received = await self._poll(client, step.expected, ms)
         if step.commit == "before" and received:
-            await self._ask(who, step.expected, "commit", offsets=self._actors[who].offsets)
+            await self._ask(client, step.expected, "commit", offsets=self._actors[client].offsets)
         self.history.received += received
         if step.commit == "after" and received:
-            await self._ask(who, step.expected, "commit", offsets=self._actors[who].offsets)
+            await self._ask(client, step.expected, "commit", offsets=self._actors[client].offsets)
 
-    def _has_all(self, who: str) -> bool:
+    def _has_all(self, client: str) -> bool:
         """Whether a consumer, or its group, has all records that it must read."""
         self._note_logs()
-        actor = self._actors[who]
+        actor = self._actors[client]
         assert isinstance(actor.opened, steps.OpenConsumer)
         must, _may = visible(self.history, actor.opened.topic)
         read_values = {
             record.value
             for record in self.history.received
-            if (record.group == actor.group if actor.group else record.who == who)
+            if (record.group == actor.group if actor.group else record.client == client)
         }
         return must <= read_values
 
     async def _share(self, step: steps.Share) -> None:
         partitions = [(TOPIC, partition) for partition in range(self._scenario.partitions)]
-        actors = [self._actors[who] for who in step.who]
-        reading = steps.Read(who=step.who, commit="after", expected="any")
+        actors = [self._actors[client] for client in step.clients]
+        reading = steps.Read(clients=step.clients, commit="after", expected="any")
         until = monotonic() + READ_SECONDS * self._patience
         while monotonic() < until:
-            await asyncio.gather(*(self._read_once(who, reading) for who in step.who))
+            await asyncio.gather(*(self._read_once(client, reading) for client in step.clients))
             owned = sorted(tp for actor in actors for tp in actor.assigned)
             if owned == partitions and all(actor.assigned for actor in actors):
                 return
         ownership = ", ".join(
-            f"{who} has {[partition for _topic, partition in actor.assigned]}"
-            for who, actor in zip(step.who, actors, strict=True)
+            f"{client} has {[partition for _topic, partition in actor.assigned]}"
+            for client, actor in zip(step.clients, actors, strict=True)
         )
         self._note(f"the members do not own each partition once: {ownership}")
 
     async def _work(self, step: steps.Work) -> None:
         until = monotonic() + READ_SECONDS * self._patience
-        unread = list(step.who)
+        unread = list(step.clients)
         while unread and monotonic() < until:
-            had = await asyncio.gather(*(self._work_once(who, step.how) for who in unread))
+            had = await asyncio.gather(*(self._work_once(client, step.how) for client in unread))
             if step.once:
-                unread = [who for who, records in zip(unread, had, strict=True) if not records]
-            elif self._is_all_settled(step.who[0]) and not any(had):
+                unread = [
+                    client for client, records in zip(unread, had, strict=True) if not records
+                ]
+            elif self._is_all_settled(step.clients[0]) and not any(had):
                 return  # what should not come again would have come now
 
-    async def _work_once(self, who: str, how: str) -> list[Received]:
-        received = await self._poll(who, "any")
+    async def _work_once(self, client: str, how: str) -> list[Received]:
+        received = await self._poll(client, "any")
         self.history.received += received
         if not received or not how:
             return received
-        answer = await self._ask(who, "any", "acknowledge", how=how)
+        answer = await self._ask(client, "any", "acknowledge", how=how)
         if how != "release":
             count = None if answer.error else len(self.history.received)
             self.history.settled += [
@@ -400,34 +411,34 @@ class Run:
             ]
         return received
 
-    def _is_all_settled(self, who: str) -> bool:
+    def _is_all_settled(self, client: str) -> bool:
         """Whether a member's share group has accepted or rejected every record."""
         self._note_logs()
         must, _may = visible(self.history, TOPIC)
-        return must <= settled(self.history, self._actors[who].group)
+        return must <= settled(self.history, self._actors[client].group)
 
     async def _commit(self, step: steps.Commit) -> None:
-        offsets = self._actors[step.who].offsets
+        offsets = self._actors[step.client].offsets
         if step.offset is not None:
             offsets = [{"topic": TOPIC, "partition": 0, "offset": step.offset}]
-        await self._ask(step.who, step.expected, "commit", offsets=offsets)
+        await self._ask(step.client, step.expected, "commit", offsets=offsets)
 
     # ---- transactions
 
     async def _begin(self, step: steps.Begin) -> None:
-        numbers = [own.number for own in self.history.transactions if own.who == step.who]
-        transaction = Transaction(who=step.who, number=len(numbers) + 1, at_us=self._now_us)
-        self._actors[step.who].transaction = transaction
+        numbers = [own.number for own in self.history.transactions if own.client == step.client]
+        transaction = Transaction(client=step.client, number=len(numbers) + 1, at_us=self._now_us)
+        self._actors[step.client].transaction = transaction
         self.history.transactions.append(transaction)
-        await self._ask(step.who, "ok", "begin")
+        await self._ask(step.client, "ok", "begin")
 
     async def _end(self, step: steps.End) -> None:
-        actor = self._actors[step.who]
+        actor = self._actors[step.client]
         transaction, actor.transaction = actor.transaction, None
         assert transaction is not None
         transaction.outcome = "unknown" if step.commit else "aborted"
         do = "commit transaction" if step.commit else "abort"
-        answer = await self._ask(step.who, step.expected, do)
+        answer = await self._ask(step.client, step.expected, do)
         if not answer.error:
             transaction.outcome = "committed" if step.commit else "aborted"
         elif step.expected == "error":
@@ -444,17 +455,22 @@ class Run:
             self.history.received += received
             if received:
                 copied += len(received)
-                await self._begin(steps.Begin(who=step.who))
+                await self._begin(steps.Begin(client=step.client))
                 batch = [
-                    Sent(who=step.who, topic=COPIES, partition=record.partition, value=record.value)
+                    Sent(
+                        client=step.client,
+                        topic=COPIES,
+                        partition=record.partition,
+                        value=record.value,
+                    )
                     for record in received
                 ]
                 await self._written(batch, "ok")
                 if step.most is not None and copied >= step.most:
                     return
                 positions = {"group": consumer.group, "offsets": consumer.offsets}
-                await self._ask(step.who, "ok", "send offsets", **positions)
-                await self._end(steps.End(who=step.who))
+                await self._ask(step.client, "ok", "send offsets", **positions)
+                await self._end(steps.End(client=step.client))
             elif step.most is None and self._is_all_copied():
                 return
 

@@ -84,12 +84,12 @@ FILL: Final = (OpenProducer(settings=PLAIN), Send(count=20, expected="ok"))
 FILL_AND_READ: Final = (*FILL, OpenConsumer(), Read())
 FILL_AND_JOIN: Final = (*FILL, OpenConsumer(settings=MEMBER), Read(commit="after"))
 READ_COMMITTED: Final = (OpenConsumer(settings=COMMITTED), Read())
-A_JOINS: Final = OpenConsumer(who="a", settings=MEMBER)
-B_JOINS: Final = OpenConsumer(who="b", settings=MEMBER)
-A_READS: Final = Read(who=("a",), commit="after")
-B_READS: Final = Read(who=("b",), commit="after")
-BOTH_SHARE: Final = Share(who=("a", "b"))
-BOTH_READ: Final = Read(who=("a", "b"), commit="after")
+A_JOINS: Final = OpenConsumer(client="a", settings=MEMBER)
+B_JOINS: Final = OpenConsumer(client="b", settings=MEMBER)
+A_READS: Final = Read(clients=("a",), commit="after")
+B_READS: Final = Read(clients=("b",), commit="after")
+BOTH_SHARE: Final = Share(clients=("a", "b"))
+BOTH_READ: Final = Read(clients=("a", "b"), commit="after")
 
 
 def _idempotent(
@@ -156,14 +156,14 @@ def _rebalance(
         asks=("acknowledged", "read all"),
         steps=(
             *FILL,
-            OpenConsumer(who="a", settings=member),
+            OpenConsumer(client="a", settings=member),
             A_READS,
-            OpenConsumer(who="b", settings=member),
+            OpenConsumer(client="b", settings=member),
             BOTH_SHARE,
             Send(),
             BOTH_READ,
-            Close(who="a"),
-            Share(who=("b",)),
+            Close(client="a"),
+            Share(clients=("b",)),
             Send(),
             B_READS,
         ),
@@ -189,20 +189,20 @@ def _shared(
         steps=(
             Do("config group g share.auto.offset.reset=earliest"),
             *FILL,
-            OpenConsumer(who="a", settings=MEMBER, shares=True),
+            OpenConsumer(client="a", settings=MEMBER, shares=True),
             *steps,
         ),
     )
 
 
 def _open_transaction(
-    who: str = "p", *, settings: dict[str, Setting] = TRANSACTIONAL, count: int = 5
+    client: str = "p", *, settings: dict[str, Setting] = TRANSACTIONAL, count: int = 5
 ) -> tuple[Step, ...]:
     """Return how a producer is opened, and sends ``count`` records in a transaction."""
     return (
-        OpenProducer(who=who, settings=settings),
-        Begin(who=who),
-        Send(who=who, count=count, expected="ok"),
+        OpenProducer(client=client, settings=settings),
+        Begin(client=client),
+        Send(client=client, count=count, expected="ok"),
     )
 
 
@@ -417,12 +417,12 @@ CONSUMERS: Final = (
         asks=READ,
         steps=(
             A_JOINS,
-            Share(who=("a",)),
-            Commit(who="a", offset=1_000_000),
-            Close(who="a"),
+            Share(clients=("a",)),
+            Commit(client="a", offset=1_000_000),
+            Close(client="a"),
             *FILL,
             B_JOINS,
-            Read(who=("b",)),
+            Read(clients=("b",)),
         ),
     ),
     Scenario(
@@ -472,8 +472,8 @@ MEMBERS: Final = (
             A_JOINS,
             A_READS,
             Do("broker crash {group g}"),
-            Commit(who="a"),
-            Close(who="a"),
+            Commit(client="a"),
+            Close(client="a"),
             Send(),
             B_JOINS,
             B_READS,
@@ -513,7 +513,7 @@ MEMBERS: Final = (
             BOTH_SHARE,
             BOTH_READ,
             Send(),
-            Kill(who="a"),
+            Kill(client="a"),
             B_READS,
         ),
     ),
@@ -525,11 +525,11 @@ MEMBERS: Final = (
         steps=(
             *FILL,
             A_JOINS,
-            Read(who=("a",), commit="before"),
-            Kill(who="a"),
+            Read(clients=("a",), commit="before"),
+            Kill(client="a"),
             Send(),
             B_JOINS,
-            Read(who=("b",), commit="before"),
+            Read(clients=("b",), commit="before"),
         ),
     ),
     _rebalance(
@@ -559,12 +559,12 @@ MEMBERS: Final = (
         asks=READ,
         steps=(
             *FILL,
-            OpenConsumer(who="a", settings={**MEMBER, "group.instance.id": "one"}),
-            OpenConsumer(who="b", settings={**MEMBER, "group.instance.id": "two"}),
+            OpenConsumer(client="a", settings={**MEMBER, "group.instance.id": "one"}),
+            OpenConsumer(client="b", settings={**MEMBER, "group.instance.id": "two"}),
             BOTH_SHARE,
             BOTH_READ,
-            Kill(who="a"),
-            OpenConsumer(who="a", settings={**MEMBER, "group.instance.id": "one"}),
+            Kill(client="a"),
+            OpenConsumer(client="a", settings={**MEMBER, "group.instance.id": "one"}),
             BOTH_SHARE,
             Send(),
             BOTH_READ,
@@ -612,8 +612,8 @@ TRANSACTIONS_OF_CLIENTS: Final = (
         steps=(
             *_open_transaction("old"),
             *_open_transaction("new"),
-            End(who="old", expected="error"),
-            End(who="new"),
+            End(client="old", expected="error"),
+            End(client="new"),
             *READ_COMMITTED,
         ),
     ),
@@ -625,9 +625,9 @@ TRANSACTIONS_OF_CLIENTS: Final = (
         asks=TRANSACTED,
         steps=(
             *_open_transaction(settings=SHORT_TRANSACTION),
-            Kill(who="p"),
-            OpenProducer(who="q", settings=PLAIN),
-            Send(who="q", count=10, expected="ok"),
+            Kill(client="p"),
+            OpenProducer(client="q", settings=PLAIN),
+            Send(client="q", count=10, expected="ok"),
             *READ_COMMITTED,
         ),
     ),
@@ -639,74 +639,74 @@ TRANSACTIONS_OF_CLIENTS: Final = (
         asks=("copied once", "committed only", "atomic"),
         steps=(
             *FILL,
-            OpenProducer(who="x", settings=TRANSACTIONAL),
+            OpenProducer(client="x", settings=TRANSACTIONAL),
             OpenConsumer(settings={**MEMBER, **COMMITTED}),
-            Copy(who="x"),
+            Copy(client="x"),
             Send(count=10),
-            Copy(who="x", most=10),
-            Kill(who="x"),
-            Close(who="c"),
-            OpenProducer(who="y", settings=TRANSACTIONAL),
-            OpenConsumer(who="d", settings={**MEMBER, **COMMITTED}),
-            Copy(who="y", consumer="d"),
-            OpenConsumer(who="r", topic="copies", settings=COMMITTED),
-            Read(who=("r",)),
+            Copy(client="x", most=10),
+            Kill(client="x"),
+            Close(client="c"),
+            OpenProducer(client="y", settings=TRANSACTIONAL),
+            OpenConsumer(client="d", settings={**MEMBER, **COMMITTED}),
+            Copy(client="y", consumer="d"),
+            OpenConsumer(client="r", topic="copies", settings=COMMITTED),
+            Read(clients=("r",)),
         ),
     ),
 )
 
-B_WORKS: Final = (OpenConsumer(who="b", settings=MEMBER, shares=True), Work(who=("b",)))
+B_WORKS: Final = (OpenConsumer(client="b", settings=MEMBER, shares=True), Work(clients=("b",)))
 
 SHARE_GROUPS_OF_CLIENTS: Final = (
     _shared(
-        OpenConsumer(who="b", settings=MEMBER, shares=True),
-        Work(who=("a", "b")),
+        OpenConsumer(client="b", settings=MEMBER, shares=True),
+        Work(clients=("a", "b")),
         Send(),
-        Work(who=("a", "b")),
-        Close(who="a"),
+        Work(clients=("a", "b")),
+        Close(client="a"),
         Send(),
-        Work(who=("b",)),
+        Work(clients=("b",)),
         name="share-members",
         title="Members of a share group join and leave (KIP-932)",
         partitions=2,
     ),
     _shared(
-        Work(who=("a",), how="release", once=True),
+        Work(clients=("a",), how="release", once=True),
         *B_WORKS,
         name="share-release",
         title="A member releases its records, and another one gets them",
     ),
     _shared(
-        Work(who=("a",), how="reject", once=True),
+        Work(clients=("a",), how="reject", once=True),
         Send(),
         *B_WORKS,
         name="share-reject",
         title="A member rejects records, which nobody gets again",
     ),
     _shared(
-        Work(who=("a",), how="", once=True),
-        Kill(who="a"),
+        Work(clients=("a",), how="", once=True),
+        Kill(client="a"),
         *B_WORKS,
         name="share-member-crash",
         title="A member is killed with records in flight",
     ),
     _shared(
-        Work(who=("a",), how="", once=True),
+        Work(clients=("a",), how="", once=True),
         *B_WORKS,
         name="share-lock",
         title="A member holds its records longer than their locks last",
     ),
     _shared(
-        Work(who=("a",)),
+        Work(clients=("a",)),
         CRASH,
         NEW_LEADER,
         Send(),
-        Work(who=("a",)),
+        Work(clients=("a",)),
         name="share-leader-crash",
         title="The leader crashes under a share group",
     ),
     _shared(
-        Work(who=("a",)),
+        Work(clients=("a",)),
         Do("broker crash {group g}"),
         Send(),
         *B_WORKS,
@@ -715,9 +715,9 @@ SHARE_GROUPS_OF_CLIENTS: Final = (
     ),
     _shared(
         Do("inject ShareAcknowledge --close-after --group g"),
-        Work(who=("a",)),
+        Work(clients=("a",)),
         Send(),
-        Work(who=("a",)),
+        Work(clients=("a",)),
         name="lost-acknowledgement",
         title="Records are settled, and the connection breaks before the response",
     ),

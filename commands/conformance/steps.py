@@ -20,11 +20,11 @@ COPIES: Final = "copies"
 class OpenProducer(Struct, frozen=True, kw_only=True):
     """Open a producer: ``settings`` are Kafka's configuration of producers."""
 
-    who: str = "p"
+    client: str = "p"
     settings: dict[str, Setting] = {}
 
     def __str__(self) -> str:
-        return f"{self.who} opens a producer{_with(self.settings)}"
+        return f"{self.client} opens a producer{_with(self.settings)}"
 
 
 class OpenConsumer(Struct, frozen=True, kw_only=True):
@@ -34,7 +34,7 @@ class OpenConsumer(Struct, frozen=True, kw_only=True):
     ``shares``: the group is a share group (KIP-932).
     """
 
-    who: str = "c"
+    client: str = "c"
     topic: str = TOPIC
     settings: dict[str, Setting] = {}
     shares: bool = False
@@ -49,7 +49,7 @@ class OpenConsumer(Struct, frozen=True, kw_only=True):
         action = f"joins {kind} {self.group}" if self.group else "opens a consumer"
         action += "" if self.topic == TOPIC else f" of {self.topic}"
         settings = {key: value for key, value in self.settings.items() if key != "group.id"}
-        return f"{self.who} {action}{_with(settings)}"
+        return f"{self.client} {action}{_with(settings)}"
 
 
 class Send(Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class Send(Struct, frozen=True, kw_only=True):
     ``padding`` is the number of bytes that follow the text of each value.
     """
 
-    who: str = "p"
+    client: str = "p"
     count: int = 20
     padding: int = 0
     meanwhile: "Sequence[Step]" = ()
@@ -66,18 +66,18 @@ class Send(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         size = f" of {self.padding} bytes" if self.padding else ""
-        return f"{self.who} sends {self.count} records{size}{_while(self.meanwhile)}"
+        return f"{self.client} sends {self.count} records{size}{_while(self.meanwhile)}"
 
 
 class Stream(Struct, frozen=True, kw_only=True):
     """Send ``batch`` records at a time, again and again, until the steps meanwhile have ended."""
 
-    who: str = "p"
+    client: str = "p"
     batch: int = 5
     meanwhile: "Sequence[Step]" = ()
 
     def __str__(self) -> str:
-        return f"{self.who} goes on sending{_while(self.meanwhile)}"
+        return f"{self.client} goes on sending{_while(self.meanwhile)}"
 
 
 class Read(Struct, frozen=True, kw_only=True):
@@ -86,13 +86,13 @@ class Read(Struct, frozen=True, kw_only=True):
     ``commit``: commit the positions after each poll, or before what it returned counts as read.
     """
 
-    who: Sequence[str] = ("c",)
+    clients: Sequence[str] = ("c",)
     commit: Literal["", "after", "before"] = ""
     expected: Expected = "ok"
 
     def __str__(self) -> str:
-        names = " and ".join(self.who)
-        verb = "reads" if len(self.who) == 1 else "read"
+        names = " and ".join(self.clients)
+        verb = "reads" if len(self.clients) == 1 else "read"
         commit = f", and commit {self.commit} processing" if self.commit else ""
         return f"{names} {verb} everything{commit}"
 
@@ -100,10 +100,10 @@ class Read(Struct, frozen=True, kw_only=True):
 class Share(Struct, frozen=True, kw_only=True):
     """Read and commit until these members of a group own all partitions, each of them once."""
 
-    who: Sequence[str]
+    clients: Sequence[str]
 
     def __str__(self) -> str:
-        return f"{' and '.join(self.who)} own all partitions, none of them twice"
+        return f"{' and '.join(self.clients)} own all partitions, none of them twice"
 
 
 class Work(Struct, frozen=True, kw_only=True):
@@ -113,13 +113,13 @@ class Work(Struct, frozen=True, kw_only=True):
     been given records one time. ``how`` empty: nothing is acknowledged.
     """
 
-    who: Sequence[str]
+    clients: Sequence[str]
     how: Literal["", "accept", "release", "reject"] = "accept"
     once: bool = False
 
     def __str__(self) -> str:
-        names = " and ".join(self.who)
-        s = "s" if len(self.who) == 1 else ""
+        names = " and ".join(self.clients)
+        s = "s" if len(self.clients) == 1 else ""
         action = f"{self.how}{s}" if self.how else f"acknowledge{s} nothing of"
         return f"{names} {action} what {'one poll' if self.once else 'each poll'} gives"
 
@@ -127,35 +127,35 @@ class Work(Struct, frozen=True, kw_only=True):
 class Commit(Struct, frozen=True, kw_only=True):
     """Commit an offset of partition 0, or by default the positions after what was read."""
 
-    who: str = "c"
+    client: str = "c"
     offset: int | None = None
     expected: Expected = "ok"
 
     def __str__(self) -> str:
         position = "its positions" if self.offset is None else f"offset {self.offset}"
-        return f"{self.who} commits {position}"
+        return f"{self.client} commits {position}"
 
 
 class Begin(Struct, frozen=True, kw_only=True):
     """Begin a transaction."""
 
-    who: str = "p"
+    client: str = "p"
 
     def __str__(self) -> str:
-        return f"{self.who} begins a transaction"
+        return f"{self.client} begins a transaction"
 
 
 class End(Struct, frozen=True, kw_only=True):
     """Commit or abort a transaction."""
 
-    who: str = "p"
+    client: str = "p"
     commit: bool = True
     expected: Expected = "ok"
 
     def __str__(self) -> str:
         verb = "commits" if self.commit else "aborts"
         refused = ", which must fail" if self.expected == "error" else ""
-        return f"{self.who} {verb} its transaction{refused}"
+        return f"{self.client} {verb} its transaction{refused}"
 
 
 class Copy(Struct, frozen=True, kw_only=True):
@@ -164,32 +164,32 @@ class Copy(Struct, frozen=True, kw_only=True):
     ``most``: stop within a transaction, as soon as so many records have been read.
     """
 
-    who: str = "p"
+    client: str = "p"
     consumer: str = "c"
     most: int | None = None
 
     def __str__(self) -> str:
         until = "everything" if self.most is None else f"{self.most} records or more"
         end = "" if self.most is None else ", and leaves the last transaction open"
-        return f"{self.who} copies {until} that {self.consumer} reads, in transactions{end}"
+        return f"{self.client} copies {until} that {self.consumer} reads, in transactions{end}"
 
 
 class Close(Struct, frozen=True, kw_only=True):
     """Close a client in an orderly way."""
 
-    who: str
+    client: str
 
     def __str__(self) -> str:
-        return f"{self.who} closes"
+        return f"{self.client} closes"
 
 
 class Kill(Struct, frozen=True, kw_only=True):
     """Kill a client's process."""
 
-    who: str
+    client: str
 
     def __str__(self) -> str:
-        return f"{self.who} is killed"
+        return f"{self.client} is killed"
 
 
 class Do(Struct, frozen=True):

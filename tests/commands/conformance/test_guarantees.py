@@ -10,7 +10,7 @@ from commands.conformance.scenarios import SCENARIOS
 
 def sent(value: str, *, acknowledged: bool = True, offset: int = -1, transaction: int = 0) -> Sent:
     return Sent(
-        who="p",
+        client="p",
         topic="orders",
         partition=0,
         value=value,
@@ -21,9 +21,9 @@ def sent(value: str, *, acknowledged: bool = True, offset: int = -1, transaction
     )
 
 
-def read(value: str, offset: int, *, topic: str = "orders", who: str = "c") -> Received:
+def read(value: str, offset: int, *, topic: str = "orders", client: str = "c") -> Received:
     return Received(
-        who=who, group="", topic=topic, partition=0, offset=offset, value=value, at_us=offset
+        client=client, group="", topic=topic, partition=0, offset=offset, value=value, at_us=offset
     )
 
 
@@ -43,9 +43,9 @@ def done(value: str, received: int | None) -> Settled:
     return Settled(group="g", value=value, received=received)
 
 
-ONE = Transaction(who="p", number=1, outcome="aborted")
-TWO = Transaction(who="p", number=2, outcome="committed")
-MAYBE = Transaction(who="p", number=3, outcome="unknown")
+ONE = Transaction(client="p", number=1, outcome="aborted")
+TWO = Transaction(client="p", number=2, outcome="committed")
+MAYBE = Transaction(client="p", number=3, outcome="unknown")
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ MAYBE = Transaction(who="p", number=3, outcome="unknown")
             History(
                 sent=[sent("a")],
                 logs=log("a"),
-                received=[read("a", 0), read("a", 0, topic="copies", who="r")],
+                received=[read("a", 0), read("a", 0, topic="copies", client="r")],
             ),
             "",
         ),
