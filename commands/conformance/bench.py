@@ -94,7 +94,6 @@ class Bench:
                 await adapter.end()
 
     async def end(self) -> None:
-        """End all processes."""
         while self._idle:
             await self._idle.pop().end()
 

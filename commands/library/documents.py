@@ -56,7 +56,6 @@ class Stated(Struct, frozen=True):
 
     @property
     def document(self) -> str:
-        """The letter of its document."""
         return self.number[0]
 
     @property

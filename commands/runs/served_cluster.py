@@ -225,7 +225,6 @@ class ServedCluster:
     async def _show_events(
         self, step: ShowStatement, first: int, events_max: int | None
     ) -> Performed:
-        """Run ``show events``."""
 
         def page(happened: Iterable[Event]) -> tuple[str, list[dict[str, Cell]], Cell]:
             maximum = None if events_max is None else events_max + 1

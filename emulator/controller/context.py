@@ -198,7 +198,6 @@ class ControllerThread(Struct, array_like=True):
 
     @property
     def waits(self) -> bool:
-        """Whether the thread is blocked."""
         return self.without_zookeeper or bool(self.closing)
 
 
@@ -498,7 +497,6 @@ class ControllerPart:
     """A part of an active controller."""
 
     def __init__(self, context: ControllerContext) -> None:
-        """Act in ``context``."""
         self.context = context
         self.profile = context.profile
         self.zk = context.zk

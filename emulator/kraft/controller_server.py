@@ -203,7 +203,6 @@ class ControllerServer:
         self.kernel.thaw_host(self.id)
 
     def set_status(self, status: str) -> None:
-        """Set the process's status."""
         self.state.status = status
         self.kernel.emit(events.ControllerStateChanged, self.id, status)
 

@@ -71,7 +71,6 @@ class MetadataDelta(Struct):
         self.partitions[key] = change
 
     def add(self, later: "MetadataDelta") -> None:
-        """Add later changes."""
         for key, change in later.partitions.items():
             self.follow(key, change)
         self.topics |= later.topics

@@ -51,7 +51,6 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def preferred_replica(self) -> int:
-        """The first of the replicas."""
         return self.replicas[0] if self.replicas else NO_LEADER
 
     @property
@@ -61,7 +60,6 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def is_reassigning(self) -> bool:
-        """Whether it is being reassigned."""
         return bool(self.removing_replicas or self.adding_replicas)
 
     def directory(self, replica: int) -> int:

@@ -61,7 +61,6 @@ class Context(Struct):
         return topic
 
     def election_rules(self, topic: TopicImage) -> ElectionRules:
-        """Return the rules of elections in a topic."""
         rules = self.rules.elections(self.image, self._min_isr(topic))
         if self.settings.zookeeper_metadata_migration_enable:
             # Brokers in ZooKeeper mode notice a smaller ISR by the leader epoch alone (KIP-866).

@@ -58,11 +58,9 @@ class PartitionIndex(Struct):
             self._count(is_leader, 1)
 
     def partitions_with_broker_in_isr(self, broker: int) -> Iterator[TopicIdPartition]:
-        """The partitions with a broker in the ISR."""
         return _keys(self.in_isr.get(broker, {}))
 
     def partitions_with_broker_in_elr(self, broker: int) -> Iterator[TopicIdPartition]:
-        """The partitions with a broker in the ELR."""
         return _keys(self.in_elr.get(broker, {}))
 
     def partitions_with_no_leader(self) -> Iterator[TopicIdPartition]:

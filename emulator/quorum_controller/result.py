@@ -79,7 +79,6 @@ class ApiError(Struct, frozen=True):
 
     @property
     def is_failure(self) -> bool:
-        """Whether it failed."""
         return self.error != NONE
 
 

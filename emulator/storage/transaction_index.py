@@ -32,7 +32,6 @@ class TransactionIndex(Struct, array_like=True, gc=False):
     end: int = 0
 
     def append(self, batch: RecordBatch) -> None:
-        """Index an appended batch."""
         if batch.kind == PLAIN:
             return
         self.end = batch.end_offset

@@ -22,7 +22,6 @@ class Watches(Struct, array_like=True):
         _add(self.children, host, path)
 
     def forget(self, host: int) -> None:
-        """Remove all watches of ``host``."""
         _remove(self.data, host)
         _remove(self.children, host)
 

@@ -311,7 +311,6 @@ class Dataset:
         return self._ids(self.scan(SESSIONS, [SESSION]))
 
     def __contains__(self, session: str) -> bool:
-        """Return whether a session is in the dataset."""
         return bool(self.present((session,)))
 
     def present(self, sessions: Collection[str]) -> list[str]:

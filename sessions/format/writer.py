@@ -160,7 +160,6 @@ class SessionWriter:
         self.put_meta("extent", extent)
 
     def replace_bookmarks(self, marks: Iterable[Bookmark]) -> None:
-        """Replace all bookmarks with these."""
         self._execute("DELETE FROM bookmarks", ())
         for mark in marks:
             self.put_bookmark(mark)

@@ -144,7 +144,6 @@ class ReadOnlyClient:
         self.close()
 
     def close(self) -> None:
-        """Close all connections."""
         self.admin.close()
 
     def brokers(self) -> list[int]:

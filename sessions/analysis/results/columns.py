@@ -47,12 +47,12 @@ def broker(name: str, meaning: str, null: str = "") -> Column:
     return Column(name, "int32", "broker id", meaning, null)
 
 
-def percentile_columns(prefix: str, time: str, null: str) -> tuple[Column, ...]:
-    """Return ``PREFIX_n``, ``PREFIX_p50_us``, .. and ``PREFIX_max_us`` of the time ``time``."""
+def percentile_columns(prefix: str, span: str, null: str) -> tuple[Column, ...]:
+    """Return ``PREFIX_n``, ``PREFIX_p50_us``, .. and ``PREFIX_max_us`` of the time ``span``."""
     return (
-        count(f"{prefix}_n", "times", f"number of values of the time {time}"),
+        count(f"{prefix}_n", "times", f"number of values of the time {span}"),
         *(
-            Column(f"{prefix}_{mark}_us", "int64", "us", f"{word} of the time {time}", null)
+            Column(f"{prefix}_{mark}_us", "int64", "us", f"{word} of the time {span}", null)
             for mark, word in MARKS
         ),
     )

@@ -104,13 +104,11 @@ class EventsOfType:
         self.members: list[Event] = []
 
     def add(self, session: str, members: list[Event]) -> None:
-        """Add events of this type."""
         self.spans.append((session, len(members)))
         self.count += len(members)
         self.members += members
 
     def add_block(self, session: str, block: Unpacked, columns: Columns) -> None:
-        """Add the events of this type in a block."""
         self._to_columns()
         first, indexes = block.first_seq, columns.places
         self.spans.append((session, len(indexes)))
