@@ -66,13 +66,13 @@ def _key(acl: Acl) -> tuple[object, ...]:
 def why_invalid(acl: Acl) -> str:
     """Return why an entry cannot be created, in Kafka's words; empty if it can."""
     if acl.resource_type not in RESOURCE_TYPES:
-        return f"Invalid resourceType {_with_number(acl.resource_type)}"
+        return f"Invalid resourceType {_any_or_unknown(acl.resource_type)}"
     if acl.pattern_type not in (LITERAL, PREFIXED):
         return f"Invalid patternType {PATTERN_TYPES.get(acl.pattern_type, 'UNKNOWN')}"
     if acl.operation not in OPERATIONS:
-        return f"Invalid operation {_with_number(acl.operation)}"
+        return f"Invalid operation {_any_or_unknown(acl.operation)}"
     if acl.permission not in (DENY, ALLOW):
-        return f"Invalid permissionType {_with_number(acl.permission)}"
+        return f"Invalid permissionType {_any_or_unknown(acl.permission)}"
     return "" if acl.resource_name else "Resource name should not be empty"
 
 
@@ -93,5 +93,5 @@ def why_no_filter(acl_filter: Acl) -> str:
     return ""
 
 
-def _with_number(number: int) -> str:
+def _any_or_unknown(number: int) -> str:
     return "ANY" if number == ANY else "UNKNOWN"

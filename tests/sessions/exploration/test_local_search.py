@@ -14,8 +14,7 @@ from emulator.explorer.question import Question, Release
 from emulator.explorer.search import Progress, Result, Search
 from sessions.child_process import environment, python_command
 from sessions.exploration.folder import ExplorationError, WorkFolder
-from sessions.exploration.journal import LEVELS
-from sessions.exploration.local_search import kept_search
+from sessions.exploration.local_search import LEVELS, kept_search
 
 SMALL = Question(Release(Bounds("0.10.2", records=1, elections=1, crashes=1)), ("IsrHasCommitted",))
 LARGE = ["explore", "--version", "3.9", "--replicas", "3", "--crashes", "2"]
