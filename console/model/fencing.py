@@ -12,7 +12,7 @@ from typing import Final
 
 from console.model.lookback import last_match
 from console.model.reader import EventReader
-from console.model.silence import began
+from console.model.silence import Silence, began
 from emulator import events
 from emulator.events import BROKEN_STATES, Event, MetadataRecordCommitted
 from sessions.decoding import decode_object
@@ -45,19 +45,21 @@ def led_to(reader: EventReader, seq: int) -> list[Event]:
 def _completed(reader: EventReader, links: list[Event]) -> list[Event]:
     root = links[0] if links else None
     if isinstance(root, events.TimerFired) and root.task == ISR_TIMER:
-        links = [*_not_fetching(reader, links), *links]
+        links = [*_not_fetching(reader, root, links), *links]
     return _with_records(reader, links)
 
 
-def _not_fetching(reader: EventReader, links: list[Event]) -> Iterator[Event]:
+def _not_fetching(
+    reader: EventReader, timer: events.TimerFired, links: list[Event]
+) -> Iterator[Event]:
     """What kept a follower from fetching until the leader removed it from the ISR."""
-    timer = links[0]
     shrunk = next((event for event in reversed(links) if hasattr(event, "isr")), None)
     if shrunk is None:
         return
     isr: list[int] = getattr(shrunk, "isr")  # noqa: B009 - several types of events have one
-    others = {broker for broker in reader.source.view.state.brokers if broker not in isr}
-    event = began(reader, timer.seq, others, getattr(shrunk, "tp", ""))
+    others = frozenset(reader.source.view.state.brokers) - {*isr}
+    silence = Silence(others, frozenset({timer.host}), getattr(shrunk, "tp", ""))
+    event = began(reader, timer.seq, silence)
     if event is not None:
         yield from (cause for cause in reader.causes(event.seq) if cause.seq < timer.seq)
 

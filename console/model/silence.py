@@ -4,39 +4,58 @@ An ISR shrinks, and a session ends, because something did *not* happen for a whi
 that, but one began it.
 """
 
-from collections.abc import Collection
 from typing import Final
+
+from msgspec import Struct
 
 from console.model.lookback import last_match
 from console.model.reader import EventReader
 from emulator import events
 from emulator.events import BROKEN_STATES, Event
+from sessions.model.states import ViewState
 
 BUDGET_MS: Final = 60.0
 """How long the search may take."""
 VERBS: Final = {"crashed": "crashed", "frozen": "froze", "stopped": "was stopped"}
 
 
-def began(reader: EventReader, seq: int, brokers: Collection[int], tp: str) -> Event | None:
-    """The last event before ``seq`` that kept one of the brokers from fetching a partition.
+class Silence(Struct, frozen=True):
+    """That one of ``brokers`` does not fetch a partition, or is not heard by one of ``hosts``.
 
-    None if it was undone.
+    These are the partition's leader, ZooKeeper or the controllers.
     """
-    event = last_match(reader, seq, lambda event: concerned(event, brokers, tp), BUDGET_MS)
+
+    brokers: frozenset[int]
+    hosts: frozenset[int]
+    tp: str
+
+    def is_changed_by(self, event: Event) -> bool:
+        """Whether an event may have begun or ended it."""
+        match event:
+            case events.BrokerStateChanged(broker=broker):
+                return broker in self.brokers and event.state in {*BROKEN_STATES, "running"}
+            case events.ReplicaFetchPaused(broker=broker):
+                return broker in self.brokers and event.tp == self.tp
+            case events.LinkChanged(source=source, destination=destination):
+                return self._is_between(source, destination) or self._is_between(
+                    destination, source
+                )
+            case _:
+                return False
+
+    def _is_between(self, one: int, other: int) -> bool:
+        return one in self.brokers and other in self.hosts
+
+
+def judges(state: ViewState) -> frozenset[int]:
+    """The processes that take a broker for dead which they do not hear."""
+    return frozenset({events.ZOOKEEPER} if state.quorum is None else state.quorum.controllers)
+
+
+def began(reader: EventReader, seq: int, silence: Silence) -> Event | None:
+    """The last event before ``seq`` that began a silence; None if it was undone."""
+    event = last_match(reader, seq, silence.is_changed_by, BUDGET_MS)
     return event if event is not None and silences(event) else None
-
-
-def concerned(event: Event, brokers: Collection[int], tp: str) -> bool:
-    """Whether an event changes how one of the brokers can be heard, or fetches the partition."""
-    match event:
-        case events.BrokerStateChanged(broker=broker):
-            return broker in brokers and event.state in {*BROKEN_STATES, "running"}
-        case events.ReplicaFetchPaused(broker=broker):
-            return broker in brokers and event.tp == tp
-        case events.LinkChanged(source=source, destination=destination):
-            return source in brokers or destination in brokers
-        case _:
-            return False
 
 
 def silences(event: Event) -> bool:

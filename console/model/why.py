@@ -10,7 +10,7 @@ from console.model.fencing import led_to
 from console.model.lookback import last_match
 from console.model.partition_fields import leader_number, spokesman
 from console.model.reader import EventReader
-from console.model.silence import began
+from console.model.silence import Silence, began, judges
 from emulator import events
 from emulator.events import AuditChanged, Event, PartitionStateChanged
 from sessions.model.authority import severed_followers
@@ -196,9 +196,12 @@ class Explainer:
         """
         wait = wait_of(state, partition)
         brokers = set(() if wait is None else wait.brokers)
-        if status == "leaderless" and (leader := leader_number(partition)) is not None:
+        leader = leader_number(partition)
+        if status == "leaderless" and leader is not None:
             brokers.add(leader)
-        event = began(self.reader, state.seq, brokers, partition.name) if brokers else None
+        hosts = judges(state) if leader is None else judges(state) | {leader}
+        silence = Silence(frozenset(brokers), hosts, partition.name)
+        event = began(self.reader, state.seq, silence) if brokers else None
         if event is not None:
             return event.seq
         moved = status == "hw_stalled"

@@ -4,7 +4,7 @@ import pytest
 
 from console.model import reader as reader_module
 from console.model.reader import EventReader
-from console.model.silence import began
+from console.model.silence import Silence, began
 from console.model.why import SHOWN_MAX, Explainer, Fold, chain, folded, moment, state_path
 from console.render.cause_chain import chain_lines
 from console.render.lines import text_of
@@ -79,10 +79,26 @@ def test_a_follower_of_another_partition_that_was_resumed_explains_nothing() -> 
     script.add(events.ReplicaFetchPaused, "t-1", 2, True)
     resumed = script.add(events.ReplicaFetchPaused, "t-1", 2, False)
     reader = EventReader(ListSource(script.events))
-    event = began(reader, resumed, {2}, "t-0")
+    event = began(reader, resumed, silence_of(2, "t-0"))
     assert event is not None
     assert event.seq == paused
-    assert began(reader, resumed, {2}, "t-1") is None
+    assert began(reader, resumed, silence_of(2, "t-1")) is None
+
+
+def silence_of(broker: int, tp: str) -> Silence:
+    """A follower of broker 1 does not fetch."""
+    return Silence(frozenset({broker}), frozenset({1, events.ZOOKEEPER}), tp)
+
+
+@pytest.mark.parametrize(("one", "other"), [(2, 3), (3, 2), (2, events.CLIENTS)])
+def test_a_link_to_somebody_else_explains_no_silence(one: int, other: int) -> None:
+    script = Script()
+    cut = script.add(events.LinkChanged, 2, 1, True, 0, 0, ())
+    script.add(events.LinkChanged, one, other, True, 0, 0, ())
+    healed = script.add(events.LinkChanged, one, other, False, 0, 0, ())
+    event = began(EventReader(ListSource(script.events)), healed, silence_of(2, "t-0"))
+    assert event is not None, "and its repair ends none"
+    assert event.seq == cut
 
 
 def fetches(script: Script, cause: int, rounds: int, error: str = "NONE") -> int:
