@@ -143,12 +143,18 @@ def _speed(stage: Stage) -> str:
 
 
 def _counts(stage: Stage, *, zeros: bool = False, words: int = len(SHOWN)) -> Line:
-    """The counts by severity, also those of zero on request; the first ``words`` have a word."""
+    """The counts by severity, also those of zero on request; the first ``words`` have a word.
+
+    They count partitions, but for lost records.
+    """
     counts = stage.view.counts()
     down = counts.brokers - counts.brokers_up
     brokers = f"brk {counts.brokers_up}/{counts.brokers} "
     spans = [Span(brokers, "error" if down else "muted"), *_controllers(stage)]
-    tallies = [(state, stage.view.tally(state.name)) for state in SHOWN]
+    tallies = [
+        (state, counts.lost_records if state.name == "lost" else stage.view.tally(state.name))
+        for state in SHOWN
+    ]
     told = [(state, count) for state, count in tallies if count or (zeros and state.is_counted)]
     for place, (state, count) in enumerate(told):
         word = WORD_OF[state.name]

@@ -25,6 +25,15 @@ LABEL_WIDTH: Final = 20
 FIGURE_WIDTH: Final = 9
 SECONDS_MAX: Final = 120
 CALM: Final = "No faults"
+BLOCKED: Final = "blocked"
+"""The count of partitions whose writes wait; a broker that does not respond may be their leader."""
+BLOCKED_LABEL: Final = "writes blocked"
+HEALTH: Final = tuple(
+    name
+    for _, state in COUNTED
+    for name in ((state, BLOCKED) if state == "under_min_isr" else (state,))
+)
+"""The counts of the health pane, in order."""
 
 
 def health_lines(stage: Stage, width: int) -> list[Line]:
@@ -52,18 +61,20 @@ def health_lines(stage: Stage, width: int) -> list[Line]:
     untold: tuple[str, ...] = UNTOLD if stage.view.state.is_observed else ()
     if _is_recorded(stage):
         untold = tuple(name for name in untold if name != "unclean")
-    for _, name in COUNTED:
-        word = WORD_OF[name]
+    for name in HEALTH:
+        word = WORD_OF["waiting" if name == BLOCKED else name]
+        text = BLOCKED_LABEL if name == BLOCKED else word.label
         if name in untold:
-            label = Span(fit(word.label, LABEL_WIDTH), "muted")
+            label = Span(fit(text, LABEL_WIDTH), "muted")
             rows.append(line("   ", label, Span(f"{'-':>{FIGURE_WIDTH}}", "muted")))
             continue
-        value = getattr(counts, name)
+        count = "lost_records" if name == "lost" else name
+        value = getattr(counts, count)
         rows.append(
             _count_line(
                 stage,
-                name,
-                word.label,
+                count,
+                text,
                 number(value),
                 bars,
                 word.role if value else "",

@@ -11,11 +11,12 @@ from textual.containers import Horizontal
 from console.actions.bindings import bindings_for
 from console.model.links import Link
 from console.model.timeline import READ_BUDGET_MS
+from console.model.verdict_rows import OF_KIND
 from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.lines import Line, text_of
 from console.render.over_time import Strips
-from console.render.overview import control_lines, health_lines, healthy_words
+from console.render.overview import BLOCKED, HEALTH, control_lines, health_lines, healthy_words
 from console.render.rows import Row
 from console.render.topics import Topics
 from console.screens.base import ConsoleScreen
@@ -23,11 +24,10 @@ from console.widgets.event_log import EventView
 from console.widgets.links import MARK_WIDTH, LinkView
 from console.widgets.pane import Pane
 from emulator.events import CHANGE, FAULT
-from sessions.model.health import COUNTED
 from sessions.text import clock, plural
 
 TOPICS_SHOWN_MAX = 9
-UPPER_HEIGHT = 13
+UPPER_HEIGHT = 14
 HEADING_MARGIN = len("── health ──  ")
 """The columns of a heading around what it says of health."""
 FAULTS_HEIGHT_MIN = 7
@@ -46,7 +46,7 @@ AUDITED = (
 HEALTH_LINKS: tuple[Link | None, ...] = (
     None,
     Link("mode", "brokers"),
-    *(Link("partitions", f"state={name}") for _, name in COUNTED),
+    *(OF_KIND[name] if name == BLOCKED else Link("partitions", f"state={name}") for name in HEALTH),
     Link("mode", "partitions"),
 )
 """What the lines of the health pane link to."""

@@ -147,8 +147,10 @@ def shown_counts(stage: Stage) -> dict[str, dict[str, int]]:
 def check(stage: Stage) -> None:
     stage.follow()
     wanted = count(stage.view)
+    records = sum(partition.lost_count for partition in stage.view.state.partitions.values())
     for place, shown in shown_counts(stage).items():
-        assert shown == {state: wanted[state] for state in shown}, place
+        said = wanted | ({"lost": records} if place in ("overview", "header") else {})
+        assert shown == {state: said[state] for state in shown}, place
     healthy = sum(rank == HEALTHY for rank in stage.index.severity.values())
     total = len(stage.view.state.partitions)
     assert stage.index.faults == total - healthy
