@@ -24,7 +24,9 @@ from sessions.postmortem.text_logs.entries import Entry
 from sessions.postmortem.text_logs.facts import (
     Configured,
     ControlledShutdown,
+    FetchFailed,
     FollowerStarted,
+    NodeUnreachable,
     ProcessState,
     Truncated,
 )
@@ -108,7 +110,8 @@ class BrokerLoss(Struct):
     ``offline`` ones got none. It registered again at ``registered_us``, was unfenced at
     ``unfenced_us``, and was back in all ISRs at ``in_sync_us``; None: not in this history.
     ``lived`` is the line of its own text log that shows it running while nobody heard of it, and
-    ``has_log`` tells whether there is such a log.
+    ``has_log`` tells whether there is such a log. At ``missed_us`` another node could no longer
+    reach it, and it has written nothing since.
     """
 
     broker: int
@@ -123,6 +126,7 @@ class BrokerLoss(Struct):
     in_sync_us: int | None = None
     lived: str | None = None
     has_log: bool = False
+    missed_us: int | None = None
 
     @property
     def is_same_process(self) -> bool:
@@ -166,6 +170,7 @@ class Impact:
         self._last_lines: dict[int, Entry] = {}
         self._starting: set[int] = set()
         self._stopping: set[int] = set()
+        self._missed: dict[int, int] = {}
 
     def take(
         self, applied: Applied, image: MetadataImage, because: Mapping[int, str] | None = None
@@ -189,15 +194,8 @@ class Impact:
 
     def note(self, line: Entry) -> None:
         """Add what a line of a text log says; a new replica's log is cut to offset 0."""
-        if line.node is not None:
-            if isinstance(line.fact, ProcessState) and line.fact.state.lower() == STARTING:
-                self._starting.add(line.node)
-            self._last_lines[line.node] = line
+        self._note_node(line)
         match line.fact:
-            case ControlledShutdown(node=node):
-                broker = line.node if node is None else node
-                if broker is not None:
-                    self._stopping.add(broker)
             case Truncated(tp=tp, offset=offset) if offset > 0:
                 end = self._ends.pop((line.node, tp), None)
                 end = end if end is not None and end > offset else None
@@ -214,6 +212,23 @@ class Impact:
                 pass
 
     # ---- brokers
+
+    def _note_node(self, line: Entry) -> None:
+        """Remember what a line tells of the life of nodes."""
+        if line.node is not None:
+            self._last_lines[line.node] = line
+            self._missed.pop(line.node, None)
+        match line.fact:
+            case ProcessState(state=state) if line.node is not None and state.lower() == STARTING:
+                self._starting.add(line.node)
+            case ControlledShutdown(node=node):
+                broker = line.node if node is None else node
+                if broker is not None:
+                    self._stopping.add(broker)
+            case FetchFailed(leader=int(broker)) | NodeUnreachable(peer=broker):
+                self._missed.setdefault(broker, line.time_us)
+            case _:
+                pass
 
     def _nodes(self, applied: Applied) -> None:
         now_us = applied.time_us
@@ -243,6 +258,7 @@ class Impact:
                 loss.fenced_us, loss.has_log = now_us, broker in self._last_lines
                 if not loss.is_controlled:
                     loss.lived = self._sign_of_life(broker, now_us)
+                    loss.missed_us = self._missed.get(broker) if loss.has_log else None
         elif record.in_controlled_shutdown:
             self._lose(broker, applied, is_controlled=True)
 

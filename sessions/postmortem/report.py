@@ -11,12 +11,13 @@ from sessions.postmortem.impact import BrokerLoss, Impact, Reign, Risk, Truncati
 from sessions.postmortem.incident import Incident
 from sessions.postmortem.timeline import ISR_SHRINK, Entry
 from sessions.postmortem.what_if import WhatIf, basis, sentences
-from sessions.postmortem.words import Words, timeout_of, words_of
+from sessions.postmortem.words import Words, timeout_of, timeout_us_of, words_of
 from sessions.text import brackets, plural
 
 ROWS_MAX: Final = 500
 """How many rows a table has: what is left out is counted."""
 NAMED_MAX: Final = 8
+SOON_US: Final = 1_000_000
 Row = tuple[str, ...]
 ENTRY: Final = ("time", "what", "because", "source")
 
@@ -178,16 +179,16 @@ def _losses(incident: Incident) -> Section | None:
         "back",
         "in all ISRs after",
     )
-    rows = (_loss(loss, words) for loss in losses)
+    rows = (_loss(loss, words, timeout_us_of(incident)) for loss in losses)
     return Section("Brokers that were lost", sentences, header, _limited(rows))
 
 
-def _loss(loss: BrokerLoss, words: Words) -> Row:
+def _loss(loss: BrokerLoss, words: Words, timeout_us: int) -> Row:
     back_us = loss.unfenced_us
     return (
         str(loss.broker),
         "not yet" if loss.fenced_us is None else time_text(loss.fenced_us),
-        _how(loss, words),
+        _how(loss, words, timeout_us),
         str(loss.elected),
         _named(loss.offline) or "-",
         "no" if back_us is None else time_text(back_us),
@@ -195,13 +196,16 @@ def _loss(loss: BrokerLoss, words: Words) -> Row:
     )
 
 
-def _how(loss: BrokerLoss, words: Words) -> str:
+def _how(loss: BrokerLoss, words: Words, timeout_us: int) -> str:
     if loss.is_controlled:
         return "controlled shutdown"
     lived = f"; it was running ({loss.lived})" if loss.lived is not None else ""
     came_back = "; the same process came back" if loss.is_same_process else ""
+    missed = ""
+    if loss.missed_us is not None and loss.begin_us - loss.missed_us < timeout_us + SOON_US:
+        missed = f", unreachable for {_seconds(loss.begin_us - loss.missed_us)} before"
     is_told = loss.elected or loss.offline or loss.has_log or lived or came_back
-    return f"{words.silent}{'' if is_told else words.or_stopped}{lived}{came_back}"
+    return f"{words.silent}{'' if is_told else words.or_stopped}{missed}{lived}{came_back}"
 
 
 def _what_if(comparisons: Sequence[WhatIf]) -> Section | None:

@@ -82,11 +82,16 @@ def timeout_of(incident: Incident) -> str:
     """Return the timeout after which a silent broker is lost, with its value as far as known."""
     words = words_of(incident)
     value = incident.processes.value(words.timeout, incident.controllers)
+    is_known = value is not None and value.text.isdecimal()
+    how = f", by {value.source}" if value is not None and is_known else " unless it was configured"
+    return f"{words.timeout} ({timeout_us_of(incident) / 1e6:g} s{how})"
+
+
+def timeout_us_of(incident: Incident) -> int:
+    """Return that timeout in microseconds, or its default."""
+    words = words_of(incident)
+    value = incident.processes.value(words.timeout, incident.controllers)
     if value is not None and value.text.isdecimal():
-        return f"{words.timeout} ({_seconds(int(value.text) * 1_000)}, by {value.source})"
-    default_us = getattr(resolve(incident.release, {}), words.timeout_attribute)
-    return f"{words.timeout} ({_seconds(default_us)} unless it was configured)"
-
-
-def _seconds(duration_us: int) -> str:
-    return f"{duration_us / 1e6:g} s"
+        return int(value.text) * 1_000
+    default_us: int = getattr(resolve(incident.release, {}), words.timeout_attribute)
+    return default_us

@@ -93,6 +93,14 @@ def test_a_broker_that_led_nothing_shut_down_if_a_line_says_so(tmp_path: Path) -
     )
     died, _ = read(log, tmp_path / "c", {"node2/server.log": started})
     assert how_lost(died) == "no heartbeat"
+    missed = line(
+        second - 3,
+        "WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Error in response for fetch"
+        " request (kafka.server.ReplicaFetcherThread)",
+    )
+    texts = {"node2/server.log": started, "node1/server.log": missed}
+    missing, _ = read(log, tmp_path / "d", texts)
+    assert how_lost(missing) == "no heartbeat, unreachable for 3.000 s before"
 
 
 def test_a_shrink_has_the_leaders_line_with_its_offsets(tmp_path: Path) -> None:
