@@ -1,15 +1,13 @@
 """The options of commands that serve a cluster: how programs reach it, and who may."""
 
-import inspect
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Struct
 
-from commands.cli.options import Value, option
+from commands.cli.options import option
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.places import memory
@@ -222,27 +220,3 @@ class AccessOptions(Struct, frozen=True, kw_only=True):
 
 
 NO_ACCESS: Final = AccessOptions()
-
-
-def with_access(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command each of :class:`AccessOptions`; its parameter ``access`` has them together."""
-    signature = inspect.signature(command)
-    options = AccessOptions.__annotations__
-    parameters: list[inspect.Parameter] = []
-    for parameter in signature.parameters.values():
-        if parameter.name == "access":
-            parameters += [
-                parameter.replace(name=name, annotation=annotation, default=None)
-                for name, annotation in options.items()
-            ]
-        else:
-            parameters.append(parameter)
-
-    @wraps(command)
-    def run(**words: Value) -> int:
-        access = AccessOptions(**{name: words.pop(name) for name in options})
-        return command(**words, access=access)
-
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run

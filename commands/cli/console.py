@@ -4,32 +4,29 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from msgspec import Struct
 
-from commands.cli.access import NO_ACCESS, AccessOptions, with_access
+from commands.cli.access import NO_ACCESS, AccessOptions
 from commands.cli.examples import examples
 from commands.cli.options import (
+    NO_CLUSTER,
     Brokers,
+    ClusterArguments,
     Controllers,
     Image,
     Keep,
-    Mode,
     Record,
-    Seed,
-    Settings,
-    Variables,
-    Version,
     argument,
     flag,
-    named,
     option,
+    with_groups,
 )
 from commands.cli.settings import Ascii, Fps, NoAnimation, Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.cluster_options import ClusterOptions
 from commands.output import streams
 from sessions.format.schema import SUFFIX
 from sessions.grammar.places import Place, place
@@ -62,6 +59,30 @@ ReadOnly = Annotated[
 Paused = Annotated[bool, flag("--paused", text="start paused")]
 
 
+class ScreenArguments(Struct, frozen=True, kw_only=True):
+    """How the console looks, and where it starts."""
+
+    at: At = None
+    theme: Theme = None
+    ascii_only: Ascii = False
+    fps: Fps = None
+    no_animation: NoAnimation = False
+    paused: Paused = False
+
+    def settings(self, *, read_only: bool = False) -> "Configuration":
+        """Return the console's settings."""
+        return settings(
+            theme=self.theme,
+            ascii_only=self.ascii_only,
+            read_only=read_only,
+            fps=self.fps,
+            no_animation=self.no_animation,
+        )
+
+
+NO_SCREEN: Final = ScreenArguments()
+
+
 @app.command(
     "console",
     epilog=examples(
@@ -74,14 +95,10 @@ Paused = Annotated[bool, flag("--paused", text="start paused")]
         "tidegauge console --attach kafka://a:9092 --attach kafka://b:9092 --every 5s",
     ),
 )
-@with_access
+@with_groups
 def console(
     script: Annotated[str, argument("SCRIPT", text="a script [default: a small demo]")] = "",
-    version: Version = None,
-    mode: Mode = None,
-    config: Settings = None,
-    variables: Variables = None,
-    seed: Seed = None,
+    cluster: ClusterArguments = NO_CLUSTER,
     image: Image = None,
     statements: Annotated[
         str | None,
@@ -92,12 +109,7 @@ def console(
     from_start: Annotated[
         bool, flag("--from-start", text="start at the script's first event instead of its end")
     ] = False,
-    at: At = None,
-    theme: Theme = None,
-    ascii_only: Ascii = False,
-    fps: Fps = None,
-    no_animation: NoAnimation = False,
-    paused: Paused = False,
+    screen: ScreenArguments = NO_SCREEN,
     read_only: ReadOnly = False,
     serve: Annotated[
         bool, flag("--serve", text="serve Kafka clients, as 'tidegauge serve' does; C lists them")
@@ -158,19 +170,19 @@ def console(
             "--image": image,
             "--run": statements,
             "--serve": serve,
-            "--version": version,
-            "--seed": seed,
+            "--version": cluster.version,
+            "--seed": cluster.seed,
             "--from-start": from_start,
-            "--at": at,
+            "--at": screen.at,
         }
         wrong = [name for name, value in given_too.items() if value not in (None, "", False)]
         if wrong:
             message = f"{wrong[0]} is for emulated clusters, and --attach for one that runs"
             raise CommandError(ExitCode.USAGE, message)
         need_terminal()
-        chosen = settings(theme=theme, ascii_only=ascii_only, fps=fps, no_animation=no_animation)
+        chosen = screen.settings()
         target = Path(record) if record else None
-        return _attached(attach, command_config, every, target, keep, paused, chosen)
+        return _attached(attach, command_config, every, target, keep, screen.paused, chosen)
     for name, value in {"--every": every, "--command-config": command_config}.items():
         if value is not None:
             raise CommandError(ExitCode.USAGE, f"{name} needs --attach")
@@ -180,37 +192,24 @@ def console(
     from commands.runs.reproduction import command_line
     from console import run
 
-    chosen = settings(
-        theme=theme,
-        ascii_only=ascii_only,
-        read_only=read_only,
-        fps=fps,
-        no_animation=no_animation,
-    )
-    variable_values = named(variables)
+    chosen = screen.settings(read_only=read_only)
+    variables = cluster.values()
     target = Path(record) if record else None
     if image is not None and not script:
         script, image = image, None
     path = Path(script) if script else None
     service: Service | None = None
     source: LiveSource
-    options = ClusterOptions(
-        version=version,
-        mode=mode,
-        seed=seed,
-        brokers=brokers,
-        controllers=controllers,
-        config=access.config(config),
-        image=image,
-    )
+    config = access.config(cluster.config)
+    options = cluster.options(brokers=brokers, controllers=controllers, config=config, image=image)
     if serve:
         from commands.runs.served_console import served_console
         from commands.runs.served_script import script_to_serve
 
         source, recorder, service = served_console(
-            script_to_serve(script, variable_values, options, statements),
+            script_to_serve(script, variables, options, statements),
             target,
-            variable_values,
+            variables,
             keep,
             access=access.access(config),
             control=access.control,
@@ -218,14 +217,12 @@ def console(
             keep_memory=access.keep_memory,
         )
     else:
-        source, recorder = live_source(
-            path, target, variable_values, options.words(), keep, statements
-        )
+        source, recorder = live_source(path, target, variables, options.words(), keep, statements)
     try:
-        _go(source, Place(seq=1) if from_start and at is None else at)
+        _go(source, Place(seq=1) if from_start and screen.at is None else screen.at)
         return run(
             source,
-            paused=paused,
+            paused=screen.paused,
             complete=completer(source),
             configuration=chosen,
             reproduce=command_line,
@@ -296,14 +293,10 @@ def _attached(
         "tidegauge replay run.tide.db --at '#1289' --paused",
     ),
 )
+@with_groups
 def replay(
     file: Annotated[str, argument("FILE", text="a session file, *.tide.db")],
-    at: At = None,
-    theme: Theme = None,
-    ascii_only: Ascii = False,
-    fps: Fps = None,
-    no_animation: NoAnimation = False,
-    paused: Paused = False,
+    screen: ScreenArguments = NO_SCREEN,
 ) -> int:
     """Open the console on a recording.
 
@@ -312,17 +305,17 @@ def replay(
     from commands.runs.live import completer, replay_source_on_screen
     from commands.runs.reproduction import command_line
 
-    chosen = settings(theme=theme, ascii_only=ascii_only, fps=fps, no_animation=no_animation)
+    chosen = screen.settings()
     source = replay_source_on_screen(Path(file))
     need_terminal()
     from commands.runs.console_library import ConsoleLibrary
     from console import run
 
     try:
-        _go(source, at or Place())
+        _go(source, screen.at or Place())
         return run(
             source,
-            paused=paused,
+            paused=screen.paused,
             complete=completer(source),
             configuration=chosen,
             reproduce=command_line,

@@ -1,14 +1,17 @@
 """Declarations of arguments and options, and the options that several commands share."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from msgspec import Struct
 
 from commands.cli import candidates
 from commands.exits import CommandError, ExitCode
 from commands.language import values
+from commands.language.cluster_options import ClusterOptions
 from commands.language.kinds import KINDS
 from commands.language.places import size
 from sessions.grammar.words import BadWord
@@ -190,6 +193,55 @@ Image = Annotated[
         text="start the cluster in the state of an image (see 'tidegauge import')",
     ),
 ]
+
+
+class ClusterArguments(Struct, frozen=True, kw_only=True):
+    """The options for a script's cluster, and the values of the script's variables."""
+
+    version: Version = None
+    mode: Mode = None
+    config: Settings = None
+    variables: Variables = None
+    seed: Seed = None
+
+    def options(self, **others: Any) -> ClusterOptions:
+        """Return what the script's ``cluster`` line is overridden by; ``others`` win."""
+        own = {name: getattr(self, name) for name in ("version", "mode", "config", "seed")}
+        return ClusterOptions(**(own | others))
+
+    def values(self) -> dict[str, str]:
+        """Return the value of each ``${NAME}``."""
+        return named(self.variables)
+
+
+NO_CLUSTER: Final = ClusterArguments()
+
+
+def with_groups(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that each parameter of a struct's type has as fields."""
+    signature = inspect.signature(command)
+    groups: dict[str, type[Struct]] = {}
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        group = parameter.annotation
+        if isinstance(group, type) and issubclass(group, Struct):
+            groups[parameter.name] = group
+            parameters += [
+                parameter.replace(name=name, annotation=annotation, default=getattr(group(), name))
+                for name, annotation in group.__annotations__.items()
+            ]
+        else:
+            parameters.append(parameter)
+
+    @wraps(command)
+    def run(**words: Value) -> Value:
+        for name, group in groups.items():
+            words[name] = group(**{field: words.pop(field) for field in group.__struct_fields__})
+        return command(**words)
+
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
 
 
 def named(variables: Sequence[values.Setting] | None) -> dict[str, str]:

@@ -10,22 +10,18 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import (
+    NO_CLUSTER,
+    ClusterArguments,
     Image,
     Keep,
-    Mode,
     Record,
-    Seed,
-    Settings,
-    Variables,
-    Version,
     argument,
     flag,
-    named,
     option,
+    with_groups,
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.cluster_options import ClusterOptions
 from commands.output import streams
 from sessions.grammar.words import BadWord
 
@@ -48,16 +44,13 @@ EXAMPLES = examples(
 
 
 @app.command("run", epilog=EXAMPLES)
+@with_groups
 def run(
     file: Annotated[str, argument("FILE", text="a script; - is standard input")] = "",
     text: Annotated[
         str | None, option("-c", metavar="TEXT", text="statements, separated by ;")
     ] = None,
-    version: Version = None,
-    mode: Mode = None,
-    config: Settings = None,
-    variables: Variables = None,
-    seed: Seed = None,
+    cluster: ClusterArguments = NO_CLUSTER,
     image: Image = None,
     record: Record = None,
     keep: Keep = None,
@@ -104,22 +97,22 @@ def run(
     cannot be read or already exists, 4 a time limit was reached or memory did not suffice, 70 an
     internal error, 130 interrupted.
     """
-    values_by_name = named(variables)
+    variables = cluster.values()
     if within is not None and until is None:
         message = "'tidegauge run' --within: it is the time for --until, which is missing"
         raise CommandError(ExitCode.USAGE, message)
     if keep is not None and record is None:
         message = "'tidegauge run' --keep: it is the size of --record, which is missing"
         raise CommandError(ExitCode.USAGE, message)
-    options = ClusterOptions(version=version, mode=mode, seed=seed, config=config, image=image)
+    options = cluster.options(image=image)
     started = monotonic()
-    script = _read(lambda: _script(file, text, values_by_name, options.words()), limit)
+    script = _read(lambda: _script(file, text, variables, options.words()), limit)
     ending = None if until is None else _ending(until, within or "60s")
     from commands.runs.driver import Pace
     from commands.runs.recording import recorder
     from commands.runs.run import run_script
 
-    recording = None if record is None else recorder(script, Path(record), values_by_name, keep)
+    recording = None if record is None else recorder(script, Path(record), variables, keep)
     if limit is not None:
         limit = max(1, limit - int((monotonic() - started) * US_PER_SECOND))
     return run_script(script, Pace(speed, limit), recording, ending, as_json)

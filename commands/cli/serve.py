@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from commands.cli.access import NO_ACCESS, AccessOptions, with_access
+from commands.cli.access import NO_ACCESS, AccessOptions
 from commands.cli.examples import examples
 from commands.cli.options import (
     Brokers,
@@ -21,6 +21,7 @@ from commands.cli.options import (
     flag,
     named,
     option,
+    with_groups,
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
@@ -44,7 +45,7 @@ app = typer.Typer()
         "tidegauge serve --keep-memory 64MB --config log.retention.bytes=1000000000",
     ),
 )
-@with_access
+@with_groups
 def serve(
     file: Annotated[str, argument("SCRIPT", text="a script; its cluster is served")] = "",
     brokers: Brokers = None,

@@ -9,20 +9,16 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import (
-    Mode,
-    Seed,
-    Settings,
-    Variables,
-    Version,
+    NO_CLUSTER,
+    ClusterArguments,
     argument,
     flag,
-    named,
     option,
+    with_groups,
 )
 from commands.cli.settings import NoAnimation, Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.cluster_options import ClusterOptions
 from commands.output import streams
 from sessions.child_process import import_path, python_command
 
@@ -43,15 +39,12 @@ MISSING = "'tidegauge web' needs textual-serve: pip install 'tidegauge[web]'"
         "tidegauge web scenario.tide --version 2.4 --allow-changes",
     ),
 )
+@with_groups
 def web(
     target: Annotated[
         str, argument("TARGET", text="a script or a session [default: a small demo]")
     ] = "",
-    version: Version = None,
-    mode: Mode = None,
-    config: Settings = None,
-    variables: Variables = None,
-    seed: Seed = None,
+    cluster: ClusterArguments = NO_CLUSTER,
     port: Annotated[
         int,
         option(
@@ -89,10 +82,12 @@ def web(
     if target.endswith(SUFFIX):
         arguments = ["replay", target, *look]
     else:
-        options = ClusterOptions(version=version, mode=mode, seed=seed, config=config).words()
-        script_shown(Path(target) if target else None, named(variables), options)
+        options = cluster.options().words()
+        script_shown(Path(target) if target else None, cluster.values(), options)
         arguments = ["console", *([target] if target else []), *look, *options]
-        arguments += [f"--set={variable.name}={variable.value}" for variable in variables or ()]
+        arguments += [
+            f"--set={variable.name}={variable.value}" for variable in cluster.variables or ()
+        ]
         arguments += [] if allow_changes else ["--read-only"]
     server = ConsoleServer(shlex.join(page_command(arguments)), LOOPBACK, port, "tidegauge")
     manner = "statements are taken" if allow_changes else "READ-ONLY"
