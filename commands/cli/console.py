@@ -4,10 +4,9 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from msgspec import Struct
 
 from commands.cli.access import NO_ACCESS, AccessOptions
 from commands.cli.examples import examples
@@ -24,12 +23,12 @@ from commands.cli.options import (
     option,
     with_groups,
 )
-from commands.cli.settings import Ascii, Fps, NoAnimation, Theme, settings
+from commands.cli.settings import NO_SCREEN, ScreenArguments
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.output import streams
 from sessions.format.schema import SUFFIX
-from sessions.grammar.places import Place, place
+from sessions.grammar.places import Place
 
 if TYPE_CHECKING:
     from console.model.library import Service
@@ -43,44 +42,6 @@ LOOK_EVERY_US = 2_000_000
 """How often a cluster that is attached to is looked at."""
 WEB_DRIVER = "web_driver"
 """Textual driver for a browser instead of a terminal."""
-
-At = Annotated[
-    Place | None,
-    option(
-        "--at",
-        metavar="PLACE",
-        parse=place,
-        text="start at a time (12s, 12:04, -3m) or an event (#1289)",
-    ),
-]
-ReadOnly = Annotated[
-    bool, flag("--read-only", text="refuse statements and faults; moving in time still works")
-]
-Paused = Annotated[bool, flag("--paused", text="start paused")]
-
-
-class ScreenArguments(Struct, frozen=True, kw_only=True):
-    """How the console looks, and where it starts."""
-
-    at: At = None
-    theme: Theme = None
-    ascii_only: Ascii = False
-    fps: Fps = None
-    no_animation: NoAnimation = False
-    paused: Paused = False
-
-    def settings(self, *, read_only: bool = False) -> "Configuration":
-        """Return the console's settings."""
-        return settings(
-            theme=self.theme,
-            ascii_only=self.ascii_only,
-            read_only=read_only,
-            fps=self.fps,
-            no_animation=self.no_animation,
-        )
-
-
-NO_SCREEN: Final = ScreenArguments()
 
 
 @app.command(
@@ -110,7 +71,9 @@ def console(
         bool, flag("--from-start", text="start at the script's first event instead of its end")
     ] = False,
     screen: ScreenArguments = NO_SCREEN,
-    read_only: ReadOnly = False,
+    read_only: Annotated[
+        bool, flag("--read-only", text="refuse statements and faults; moving in time still works")
+    ] = False,
     serve: Annotated[
         bool, flag("--serve", text="serve Kafka clients, as 'tidegauge serve' does; C lists them")
     ] = False,

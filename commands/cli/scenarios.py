@@ -16,7 +16,7 @@ from commands.cli.options import (
     flag,
     option,
 )
-from commands.cli.settings import Ascii, Theme, settings
+from commands.cli.settings import Ascii, ScreenArguments, Theme
 from commands.exits import CommandError, ExitCode
 from commands.language.cluster_options import ClusterOptions
 from commands.output import streams
@@ -193,7 +193,7 @@ def open_scenario(
     """
     scenario = _find(name, version)
     chosen = _judged_version(scenario, version)
-    configuration = settings(theme=theme, ascii_only=ascii_only)
+    configuration = ScreenArguments(theme=theme, ascii_only=ascii_only).settings()
     need_terminal()
     from commands.runs.console_library import ConsoleLibrary
     from console import run

@@ -1,14 +1,16 @@
 """``tidegauge config``: the console's settings, and where each value comes from."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from msgspec import Struct
 
 from commands.cli.candidates import themes
 from commands.cli.examples import examples
 from commands.cli.options import flag, option
 from commands.exits import CommandError, ExitCode
 from commands.output import streams
+from sessions.grammar.places import Place, place
 
 if TYPE_CHECKING:
     from console.model.settings import Configuration
@@ -26,14 +28,54 @@ Theme = Annotated[
     ),
 ]
 Ascii = Annotated[bool, flag("--ascii", text="draw with plain ASCII")]
-Fps = Annotated[
-    int | None,
-    option("--fps", metavar="N", text="frames per second, 1 to 30; fewer on a slow link"),
-]
-
 NoAnimation = Annotated[
     bool, flag("--no-animation", text="draw high watermarks and truncated records without moving")
 ]
+
+
+class ScreenArguments(Struct, frozen=True, kw_only=True):
+    """The options for the console's look and its start."""
+
+    at: Annotated[
+        Place | None,
+        option(
+            "--at",
+            metavar="PLACE",
+            parse=place,
+            text="start at a time (12s, 12:04, -3m) or an event (#1289)",
+        ),
+    ] = None
+    theme: Theme = None
+    ascii_only: Ascii = False
+    fps: Annotated[
+        int | None,
+        option("--fps", metavar="N", text="frames per second, 1 to 30; fewer on a slow link"),
+    ] = None
+    no_animation: NoAnimation = False
+    paused: Annotated[bool, flag("--paused", text="start paused")] = False
+
+    def settings(self, *, read_only: bool = False) -> "Configuration":
+        """Return the console's settings, including those given as options.
+
+        Raises:
+            CommandError: an option's value is invalid.
+        """
+        from console.model.settings import Wrong, configuration
+
+        options = {
+            "theme": self.theme,
+            "ascii": self.ascii_only or None,
+            "read_only": read_only or None,
+            "fps": self.fps,
+            "animation": False if self.no_animation else None,
+        }
+        try:
+            return configuration(options)
+        except Wrong as error:
+            raise CommandError(ExitCode.USAGE, str(error)) from None
+
+
+NO_SCREEN: Final = ScreenArguments()
 
 
 @app.command(
@@ -93,31 +135,3 @@ def config(
     for problem in configured.problems:
         streams.narrate(problem)
     return ExitCode.USAGE if configured.problems else ExitCode.OK
-
-
-def settings(
-    *,
-    theme: str | None = None,
-    ascii_only: bool = False,
-    read_only: bool = False,
-    fps: int | None = None,
-    no_animation: bool = False,
-) -> "Configuration":
-    """Return the console's settings, including those given as options.
-
-    Raises:
-        CommandError: an option's value is invalid.
-    """
-    from console.model.settings import Wrong, configuration
-
-    options = {
-        "theme": theme,
-        "ascii": ascii_only or None,
-        "read_only": read_only or None,
-        "fps": fps,
-        "animation": False if no_animation else None,
-    }
-    try:
-        return configuration(options)
-    except Wrong as error:
-        raise CommandError(ExitCode.USAGE, str(error)) from None

@@ -16,7 +16,7 @@ from commands.cli.options import (
     option,
     with_groups,
 )
-from commands.cli.settings import NoAnimation, Theme, settings
+from commands.cli.settings import NoAnimation, ScreenArguments, Theme
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.output import streams
@@ -67,7 +67,7 @@ def web(
     from sessions.format.nearest import nearest_file
     from sessions.format.schema import SUFFIX
 
-    settings(theme=theme)
+    ScreenArguments(theme=theme).settings()
     try:
         from commands.cli.web_server import ConsoleServer
     except ImportError:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commands.cli.main import run_program
-from commands.cli.settings import settings
+from commands.cli.settings import ScreenArguments
 from commands.exits import CommandError
 
 
@@ -72,7 +72,7 @@ def test_the_example_can_be_used_as_it_is(file: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.usefixtures("file")
 def test_options_beat_everything() -> None:
-    found = settings(theme="nord", ascii_only=True, read_only=True)
+    found = ScreenArguments(theme="nord", ascii_only=True).settings(read_only=True)
     assert found.settings["theme"].origin == "--theme"
     assert (found.value("ascii"), found.value("read_only")) == (True, True)
 
@@ -80,4 +80,4 @@ def test_options_beat_everything() -> None:
 @pytest.mark.usefixtures("file")
 def test_a_wrong_theme_names_the_nearest() -> None:
     with pytest.raises(CommandError, match="--theme: 'ligth' is not a theme; did you mean 'light'"):
-        settings(theme="ligth")
+        ScreenArguments(theme="ligth").settings()
