@@ -6,8 +6,8 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -270,8 +270,11 @@ def ports_taken(port: int, error: OSError) -> CommandError:
 
 async def _serve(service: Service, access: Access) -> ExitCode:
     ended = asyncio.Event()
-    _on_end(ended.set)
+    with _ended_by_signals(ended.set):
+        return await _serve_until(ended, service, access)
 
+
+async def _serve_until(ended: asyncio.Event, service: Service, access: Access) -> ExitCode:
     def started(script: Script, access: Access) -> ServedCluster:
         return ServedCluster(
             script,
@@ -334,13 +337,23 @@ async def _cancelled(tasks: Sequence[asyncio.Task[Any]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _on_end(end: Callable[[], None]) -> None:
+@contextmanager
+def _ended_by_signals(end: Callable[[], None]) -> Iterator[None]:
+    """Call ``end`` when a signal asks the process to end."""
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    for number in numbers:
         try:
             loop.add_signal_handler(number, end)
         except NotImplementedError:  # Windows
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(end))
+    try:
+        yield
+    finally:
+        # The loop would remove them only after it has closed the socket that they write to.
+        for number in numbers:
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(number)
 
 
 async def _end_of_input() -> None:
