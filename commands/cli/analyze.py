@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import argument, flag, option
+from commands.cli.options import JsonObject, argument, option
 from commands.cli.spark_options import Master, Remote, SparkConf, require_one, spark_conf
 from commands.output import streams
 from sessions.text import plural
@@ -37,9 +37,7 @@ def analyze(
         list[str] | None,
         option("--job", metavar="NAME", text="run only this job; may be repeated", default="all"),
     ] = None,
-    as_json: Annotated[
-        bool, flag("--json", text="print one JSON object on standard output")
-    ] = False,
+    as_json: JsonObject = False,
 ) -> None:
     """Analyze a dataset of sessions with Spark.
 

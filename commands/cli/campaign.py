@@ -7,6 +7,7 @@ import typer
 from commands.cli.examples import examples
 from commands.cli.options import (
     Image,
+    JsonObject,
     Mode,
     Settings,
     Variables,
@@ -107,9 +108,7 @@ def campaign(
         bool,
         flag("--shrink", text="reduce the runs worth looking at to the statements that matter"),
     ] = False,
-    as_json: Annotated[
-        bool, flag("--json", text="print one JSON object on standard output")
-    ] = False,
+    as_json: JsonObject = False,
 ) -> int:
     """Run a script with many seeds, in every combination of the varied parameters, on Spark.
 

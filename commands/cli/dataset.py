@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import argument, flag, option
+from commands.cli.options import AsJson, argument, flag, option
 from commands.language import values
 from commands.output import streams
 
@@ -29,9 +29,7 @@ Dataset = Annotated[str, argument("DATASET", text="a dataset, a folder or URI")]
     "info",
     epilog=examples("tidegauge dataset info dataset/", "tidegauge dataset info dataset/ --json"),
 )
-def info(
-    dataset: Dataset, as_json: Annotated[bool, flag("--json", text="print JSON")] = False
-) -> None:
+def info(dataset: Dataset, as_json: AsJson = False) -> None:
     """Show the number of sessions, rows, files and bytes.
 
     Only the manifest is read, so this is equally fast for a large dataset.
@@ -51,9 +49,7 @@ def info(
         "tidegauge dataset verify dataset/", "tidegauge dataset verify dataset/ --json"
     ),
 )
-def verify(
-    dataset: Dataset, as_json: Annotated[bool, flag("--json", text="print JSON")] = False
-) -> None:
+def verify(dataset: Dataset, as_json: AsJson = False) -> None:
     """Verify that all files are there, unchanged, with the declared columns, and none else.
 
     All files are read. Exit status 0: nothing is wrong; 1: there are files that do not belong to

@@ -8,7 +8,7 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.matrix import versions_word
-from commands.cli.options import Declaration, flag, option
+from commands.cli.options import Declaration, JsonObject, flag, option
 from commands.cli.options import Mode as ModeOption
 from commands.cli.spark_options import Master, SparkConf, spark_conf
 from commands.exits import CommandError, ExitCode
@@ -272,9 +272,7 @@ def explore(
             "--configuration",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, flag("--json", text="print one JSON object on standard output")
-    ] = False,
+    as_json: JsonObject = False,
 ) -> int:
     """Search every interleaving within bounds for one that violates Kafka's guarantees.
 

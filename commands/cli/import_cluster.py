@@ -7,6 +7,7 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import (
+    AsJson,
     Mode,
     Racks,
     ResourceSettings,
@@ -92,7 +93,7 @@ def import_cluster(
     diff: Annotated[
         bool, flag("--diff", text="compare two sources, such as images, and print what changed")
     ] = False,
-    as_json: Annotated[bool, flag("--json", text="print JSON")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Read a cluster that you run into an image, from which emulated clusters can start.
 

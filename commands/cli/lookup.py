@@ -6,7 +6,7 @@ import typer
 
 from commands.cli import candidates
 from commands.cli.examples import examples
-from commands.cli.options import argument, flag
+from commands.cli.options import AsJson, argument, flag
 from commands.exits import CommandError, ExitCode
 from commands.output import streams
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 Words = argument("STATEMENT", text="one statement", among=candidates.statements)
-AsJson = Annotated[bool, flag("--json", text="print JSON")]
 
 
 @app.command("versions", epilog=examples("tidegauge versions", "tidegauge versions --json"))

@@ -194,6 +194,9 @@ Image = Annotated[
     ),
 ]
 
+AsJson = Annotated[bool, flag("--json", text="print JSON")]
+JsonObject = Annotated[bool, flag("--json", text="print one JSON object on standard output")]
+
 
 class ClusterArguments(Struct, frozen=True, kw_only=True):
     """The options for a script's cluster, and the values of the script's variables."""

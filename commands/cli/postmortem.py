@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import argument, flag, option, place_at, switch
+from commands.cli.options import AsJson, argument, option, place_at, switch
 from commands.exits import CommandError, ExitCode
 from commands.output import streams
 
@@ -85,7 +85,7 @@ def postmortem(
             text="run the worst incidents on the emulator without and with this; repeatable",
         ),
     ] = None,
-    as_json: Annotated[bool, flag("--json", text="print JSON")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Read a cluster's own history from its metadata log, and check it against the rules.
 

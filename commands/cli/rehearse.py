@@ -12,6 +12,7 @@ import typer
 from commands.cli.examples import examples
 from commands.cli.import_cluster import imported_of
 from commands.cli.options import (
+    AsJson,
     Mode,
     Racks,
     ResourceSettings,
@@ -174,7 +175,7 @@ def rehearse(
     partitions: Annotated[
         bool, flag("--partitions", text="list all partitions after each case in the JSON")
     ] = False,
-    as_json: Annotated[bool, flag("--json", text="print JSON")] = False,
+    as_json: AsJson = False,
     html: Annotated[
         str | None,
         option("--html", kind="FILE", text="write the report as one page"),

@@ -13,10 +13,10 @@ from commands.cli.options import (
     NO_CLUSTER,
     ClusterArguments,
     Image,
+    JsonObject,
     Keep,
     Record,
     argument,
-    flag,
     option,
     with_groups,
 )
@@ -54,9 +54,7 @@ def run(
     image: Image = None,
     record: Record = None,
     keep: Keep = None,
-    as_json: Annotated[
-        bool, flag("--json", text="print one JSON object on standard output")
-    ] = False,
+    as_json: JsonObject = False,
     until: Annotated[
         str | None,
         option(

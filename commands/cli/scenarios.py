@@ -8,6 +8,8 @@ from commands.cli.candidates import scenarios
 from commands.cli.console import need_terminal
 from commands.cli.examples import examples
 from commands.cli.options import (
+    AsJson,
+    JsonObject,
     Record,
     Seed,
     Settings,
@@ -37,7 +39,6 @@ app = typer.Typer(
 )
 
 Name = Annotated[str, argument("NAME", text="a scenario, or how its name begins", among=scenarios)]
-AsJson = Annotated[bool, flag("--json", text="print JSON")]
 
 
 @app.command(
@@ -141,9 +142,7 @@ def run(
     config: Settings = None,
     seed: Seed = None,
     record: Record = None,
-    as_json: Annotated[
-        bool, flag("--json", text="print one JSON object on standard output")
-    ] = False,
+    as_json: JsonObject = False,
 ) -> int:
     """Run a scenario as 'tidegauge run' does, with the same output and exit status.
 

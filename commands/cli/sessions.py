@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import argument, flag, option
+from commands.cli.options import AsJson, argument, flag, option
 from commands.exits import CommandError, ExitCode
 from commands.language.places import first_seq, last_seq
 from commands.output import streams
@@ -25,7 +25,6 @@ app = typer.Typer(
     ),
 )
 File = Annotated[str, argument("FILE", text="a session file, *.tide.db")]
-AsJson = Annotated[bool, flag("--json", text="print JSON")]
 
 
 @app.command("list", epilog=examples("tidegauge sessions list", "tidegauge sessions list DIR"))

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from commands.cli.candidates import themes
 from commands.cli.examples import examples
-from commands.cli.options import flag, option
+from commands.cli.options import AsJson, flag, option
 from commands.exits import CommandError, ExitCode
 from commands.output import streams
 from sessions.grammar.places import Place, place
@@ -87,7 +87,7 @@ NO_SCREEN: Final = ScreenArguments()
     ),
 )
 def config(
-    as_json: Annotated[bool, flag("--json", text="print JSON")] = False,
+    as_json: AsJson = False,
     example: Annotated[
         bool, flag("--example", text="print a configuration file with all defaults")
     ] = False,
