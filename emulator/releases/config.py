@@ -56,6 +56,8 @@ COARSER: Final = {
 """Names of the same value in coarser units, finest first: a finer one takes precedence."""
 AUTHORIZER: Final = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
 """Names that an authorizer takes, and that brokers do not describe."""
+LOGINS: Final = ("sasl.kerberos.", "sasl.login.")
+"""What the names of settings begin with that are of how brokers log in: none of them does here."""
 REBALANCE_PROTOCOLS: Final = "group.coordinator.rebalance.protocols"
 AUTHORIZER_CLASS: Final = "authorizer.class.name"
 STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
@@ -257,7 +259,7 @@ def check_dynamic(values: Mapping[str, str | None], version: str, entity: str, b
             raise ConfigError(f"{name} cannot be changed while a broker runs.")
         if name in settings:
             validate(name, value, version)
-        elif key.mode == "per-broker":
+        elif key.mode == "per-broker" and not name.startswith(LOGINS):
             raise ConfigError(
                 f"{name} is of listeners or security, which are set when the cluster starts."
             )

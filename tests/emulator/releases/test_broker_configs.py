@@ -89,3 +89,4 @@ def test_what_changes_nothing_here_is_taken_as_kafka_takes_it() -> None:
     for name, value in (("num.io.threads", "16"), ("log.preallocate", "true"), ("my.own", "1")):
         check_dynamic({name: value}, "3.9", "", 0)
     check_dynamic({"log.retention.hours": None}, "3.9", "0", 0)
+    check_dynamic({"sasl.kerberos.min.time.before.relogin": "58000"}, "3.9", "0", 0)
