@@ -159,7 +159,13 @@ KAFKA_GO: Final = Suite(
     only=GO_ONLY,
     environment={**GO_ENVIRONMENT, "KAFKA_VERSION": "3.7.0", "KAFKA_SKIP_NETTEST": "1"},
     read=of_go,
-    accepted=(Accepted("TestReaderReadCompactedMessage", "logs are not compacted"),),
+    accepted=(
+        Accepted("TestReaderReadCompactedMessage", "logs are not compacted"),
+        Accepted(
+            "TestReaderConsumerGroup/consumer_group_rebalance",
+            "waits for 12 of the 8 records of one partition; it fails on a real 3.9.2, too",
+        ),
+    ),
 )
 
 STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
