@@ -2,10 +2,10 @@
 
 from msgspec import Struct
 
-from sessions.postmortem.text_logs.facts import Fact
+from sessions.postmortem.text_logs.facts import AnyFact
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, array_like=True):
     """A recognized line.
 
     ``time_us`` is microseconds since 1970, UTC, by the clock of the machine that wrote it. ``node``
@@ -18,7 +18,7 @@ class Entry(Struct, frozen=True):
     file: str
     line: int
     level: str
-    fact: Fact
+    fact: AnyFact
     exception: str | None = None
 
     @property

@@ -7,7 +7,9 @@ them; ``*_ms`` are milliseconds. ``node``, where a fact has it, is the node that
 about, which may be another than the one that wrote the line.
 """
 
-from typing import ClassVar, Final
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -576,6 +578,12 @@ class SnapshotWritten(Fact, frozen=True, kw_only=True, tag="snapshot_written"):
     says: ClassVar[str] = "wrote a snapshot of the metadata at offset {offset}"
     offset: int
 
+
+if TYPE_CHECKING:
+    AnyFact = Fact
+else:
+    AnyFact = reduce(or_, Fact.__subclasses__())
+    """Any of them, by its tag."""
 
 _STATES: Final = {
     "starting": "starts",

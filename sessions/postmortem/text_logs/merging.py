@@ -21,6 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct, field
 
 from sessions.own_cluster.reading import SourceError
@@ -46,6 +47,9 @@ FORKED_BYTES_MIN: Final = 32 << 20
 UNPACKED_TIMES: Final = 10
 """About how many times larger a text log is than what gzip or zstd make of it."""
 SENT_AT_ONCE: Final = 500
+_ENCODE: Final = msgspec.msgpack.Encoder().encode
+_ENTRIES: Final = msgspec.msgpack.Decoder(list[Entry]).decode
+_END: Final = msgspec.msgpack.Decoder(tuple[list[str], Progress]).decode
 
 
 class TextLogs(Struct):
@@ -120,9 +124,9 @@ class TextLogs(Struct):
         process.start()
         sending.close()
         try:
-            while entries := receiving.recv():
+            while entries := _ENTRIES(receiving.recv_bytes()):
                 yield from entries
-            notes, progress = receiving.recv()
+            notes, progress = _END(receiving.recv_bytes())
         except EOFError:
             notes, progress = ["a process that read text logs ended early"], Progress()
         finally:
@@ -137,9 +141,9 @@ class TextLogs(Struct):
         entries = _in_order([self._stream(files, lambda _: None) for files in streams])
         with suppress(BrokenPipeError):  # the parent has ended
             while some := list(islice(entries, SENT_AT_ONCE)):
-                sending.send(some)
-            sending.send([])
-            sending.send((self.notes, self.progress))
+                sending.send_bytes(_ENCODE(some))
+            sending.send_bytes(_ENCODE([]))
+            sending.send_bytes(_ENCODE((self.notes, self.progress)))
 
     def _stream(self, files: Sequence[LogFile], tell: Callable[[str], object]) -> Iterator[Entry]:
         repetitions = Repetitions()
