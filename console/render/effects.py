@@ -223,12 +223,12 @@ def change_rows(effect: Effect) -> list[Row]:
 
 
 def _writes_of(change: Change) -> str:
-    """``nobody 13.4 s``, ``nobody 6.1 s, then refused``, ``refused always``, ``ok``."""
+    """``nobody 13.4 s, then refused``, ``refused always``, ``waiting 45.0 s from a write``."""
     if change.writes == "ok":
         return "ok"
     lasts = "always" if change.writes_us is None else f"{change.writes_us / 1e6:.1f} s"
     then = "" if change.writes_after in ("ok", change.writes) else f", then {change.writes_after}"
-    return f"{change.writes} {lasts}{then}"
+    return f"{change.writes} {lasts}{' from a write' if change.from_a_write else then}"
 
 
 def _leader(broker: int | None) -> str:

@@ -19,6 +19,8 @@ from emulator.scenario.runner import Advance, Runner, Ticket
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import STATUSES, WRITES, Counts, writes_of
 from sessions.model.quorum import controller_of
+from sessions.model.states import PartitionState
+from sessions.model.waiting import config_of
 from sessions.sources.pacing import advance_for, run_for
 
 BRIEF_US: Final = 100_000
@@ -32,7 +34,8 @@ class Change(Struct, frozen=True):
 
     Its final state and leader, without and with it; what becomes of its writes meanwhile at worst
     (:data:`sessions.model.health.WRITES`), for ``writes_us`` longer than without (None: to the
-    end), and in the end if that differs; and how many more records it loses.
+    end), and in the end if that differs; and how many more records it loses. ``from_a_write``:
+    nobody writes, and the first write ends it, after ``writes_us`` at the latest.
     """
 
     tp: str
@@ -44,6 +47,7 @@ class Change(Struct, frozen=True):
     writes_us: int | None = 0
     lost: int = 0
     writes_after: str = "ok"
+    from_a_write: bool = False
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -275,8 +279,17 @@ class Forecast:
             if ends[0] != ends[1] or leaders[0] != leaders[1] or writes != "ok" or lost:
                 after = writes_of(tried.flags(tp))
                 after = "ok" if after == writes_of(plain.flags(tp)) else after
-                changes.append(Change(tp, *ends, *leaders, writes, writes_us, lost, after))
+                change = Change(tp, *ends, *leaders, writes, writes_us, lost, after)
+                changes.append(self._until_written(change, partition))
         return sorted(changes, key=lambda change: (change.rank, change.tp))
+
+    def _until_written(self, change: Change, partition: PartitionState) -> Change:
+        """Say when waiting ends once somebody writes: a follower in the ISR then lags."""
+        is_idle = change.writes == "waiting" and not partition.has_uncommitted
+        if change.writes_us is not None or not is_idle or self._tried.view.counts().trouble:
+            return change
+        lag_us = config_of(self._tried.view.state).replica_lag_time_max_us
+        return replace(change, writes_us=lag_us * 3 // 2, from_a_write=True)
 
     def _held_up(self, tp: str) -> tuple[str, int | None]:
         """The worst state of a partition's writes, and how much longer it lasts than without."""

@@ -9,6 +9,7 @@ from emulator.inputs.statements import (
     CrashBroker,
     CreateCluster,
     CreateTopic,
+    CutLink,
     FreezeBroker,
     PauseReplica,
     Produce,
@@ -64,6 +65,21 @@ def test_a_crash_takes_partitions_below_their_min_isr_and_others_offline() -> No
     }
     assert len(effect.of_writes("refused")) == effect.after.under_min_isr - effect.now.under_min_isr
     assert effect.lost == effect.diverged == 0
+
+
+def test_writes_over_a_cut_link_wait_until_one_makes_the_follower_lag() -> None:
+    """While nobody writes, a follower that does not fetch stays in the ISR."""
+    topic = CreateTopic(topic="t", assignment=[[1, 2]])
+    cut = CutLink(source=1, destination=2)
+    (idle,) = effect_of(*made(topic), cut).changes
+    assert (idle.writes, idle.from_a_write) == ("waiting", True)
+    (written,) = effect_of(
+        *made(topic), cut, Produce(topic="t", acks=-1, value="x", background=True)
+    ).changes
+    assert (written.writes, written.writes_after, written.from_a_write) == ("waiting", "ok", False)
+    assert idle.writes_us is not None
+    assert written.writes_us is not None
+    assert idle.writes_us / 3 < written.writes_us <= idle.writes_us + 1_000_000
 
 
 def test_it_says_for_how_long_nobody_serves() -> None:
