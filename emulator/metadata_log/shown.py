@@ -7,11 +7,12 @@ can be read back (:func:`read_back`), so that an image is built from it as from 
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct, convert, field
-from msgspec.structs import fields
+from msgspec.structs import FieldInfo, fields
 
 from emulator.metadata_log.metadata_version import METADATA_VERSION
 from emulator.metadata_log.records import (
@@ -113,6 +114,12 @@ def text_of(record: AnyRecord, names: LogNames) -> tuple[str, int, str]:
     return _CHANGE, version_of(record, names.metadata_version), text.decode()
 
 
+@cache
+def _members(kind: type[AnyRecord]) -> tuple[FieldInfo, ...]:
+    """The fields of a record, which take longer to find than to read."""
+    return fields(kind)
+
+
 def read_back(type_: str, data: Mapping[str, Any]) -> AnyRecord:
     """Return the record that is shown so: topics' names are their ids, ``ID.N`` the epoch N.
 
@@ -123,7 +130,7 @@ def read_back(type_: str, data: Mapping[str, Any]) -> AnyRecord:
     if kind is None:
         raise ValueError(f"there is no record '{type_}'")
     values: list[object] = [kind.__name__]
-    for member in fields(kind):
+    for member in _members(kind):
         key = member.encode_name
         value = data.get(key, None if member.required else member.default)
         if key == "brokerEpoch" and isinstance(value, str):
