@@ -54,10 +54,8 @@ def _durable(history: History) -> Iterator[Violation]:
         if not stored:
             yield Violation(f"{sent.value} was acknowledged and is not in {where}", sent.at_us)
         elif sent.offset >= 0 and sent.offset not in stored:
-            text = (
-                f"{sent.value} was acknowledged at {sent.offset} of {where} and is at {stored[0]}"
-            )
-            yield Violation(text, sent.at_us)
+            text = f"was acknowledged at {sent.offset} of {where} and is at {stored[0]}"
+            yield Violation(f"{sent.value} {text}", sent.at_us)
 
 
 def _in_order(history: History) -> Iterator[Violation]:

@@ -269,14 +269,8 @@ class Run:
         for ending in endings:
             number = self._numbers[client] = self._numbers[client] + 1
             partition = number % self._scenario.partitions
-            batch.append(
-                Sent(
-                    client=client,
-                    topic=TOPIC,
-                    partition=partition,
-                    value=f"{client}-{number:04}{ending}",
-                )
-            )
+            value = f"{client}-{number:04}{ending}"
+            batch.append(Sent(client=client, topic=TOPIC, partition=partition, value=value))
         await self._written(batch, expected)
 
     async def _written(self, batch: Sequence[Sent], expected: steps.Expected) -> None:
@@ -391,9 +385,7 @@ class Run:
         while unread and monotonic() < until:
             had = await asyncio.gather(*(self._work_once(client, step.how) for client in unread))
             if step.once:
-                unread = [
-                    client for client, records in zip(unread, had, strict=True) if not records
-                ]
+                unread = [client for client, got in zip(unread, had, strict=True) if not got]
             elif self._is_all_settled(step.clients[0]) and not any(had):
                 return  # what should not come again would have come now
 

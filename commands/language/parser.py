@@ -131,9 +131,8 @@ class _Reader:
             words = split_words(line.text)
             parsed = meaning(words) if words else None
         except BadWord as error:
-            self.problem(
-                source, line.position_of(_offset(error.word, line.text, words)), str(error)
-            )
+            position = line.position_of(_offset(error.word, line.text, words))
+            self.problem(source, position, str(error))
             return None
         return _Parsed(parsed, line.text, source, *line.position_of(0)) if parsed else None
 

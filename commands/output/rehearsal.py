@@ -32,9 +32,8 @@ def verdict(report: Report) -> str:
             " unavailable or unwritable that are healthy now"
         )
     if not report.safe:
-        operation = (
-            "change" if report.change is not None and report.change.unwritable else "restart"
-        )
+        is_by_change = report.change is not None and report.change.unwritable
+        operation = "change" if is_by_change else "restart"
         return f"UNSAFE: the {operation} makes partitions unwritable for a while"
     return f"SAFE: nothing that is healthy now fails in {plural(len(report.cases), 'case')}"
 

@@ -198,8 +198,7 @@ def released(bounds: Bounds, properties: Sequence[str]) -> Subject:
         "version",
         bounds.version,
         Question(
-            Release(bounds),
-            _checked(properties, tuple(PROPERTIES)) or properties_for(bounds),
+            Release(bounds), _checked(properties, tuple(PROPERTIES)) or properties_for(bounds)
         ),
         constants,
         bounds,

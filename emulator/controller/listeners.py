@@ -156,10 +156,10 @@ class Listeners(ControllerPart):
         if assignment is None or not self.profile.has("added_partitions_of_deleted_topic_undone"):
             return
         if any(f"{topic}-{number}" not in self.state.assignments for number in assignment.replicas):
-            created = self.zk.children(znodes.partitions_path(topic))
+            numbers = self.zk.children(znodes.partitions_path(topic))
             self.context.check_epoch()
             self.zk.set_data(
-                znodes.topic_path(topic), znodes.shrunk_topic_json(assignment, created)
+                znodes.topic_path(topic), znodes.shrunk_topic_json(assignment, numbers)
             )
 
     # ---- configurations

@@ -311,9 +311,8 @@ class KRaftMode(BrokerActions):
 
     def _request(self, applied: Applied, isr: tuple[int, ...], image: Metadata) -> Outcomes:
         epochs = tuple((member, image.brokers[member - 1].epoch) for member in isr)
-        yield from self.finish(
-            applied._replace(after=applied.after._replace(pending_epochs=epochs))
-        )
+        after = applied.after._replace(pending_epochs=epochs)
+        yield from self.finish(applied._replace(after=after))
 
     def alter(
         self, broker: int, replica: Replica, decided: Metadata, processes: Processes

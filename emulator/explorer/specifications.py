@@ -250,13 +250,11 @@ class _Actions:
             elif leader != NOBODY and not self.generation.fences:
                 yield Rule((leader,), self._truncate, (replica, state, after))
 
-    def _truncate(
-        self, replica: int, state: Replica, state_after: Replica, led: Replica
-    ) -> Outcomes:
+    def _truncate(self, replica: int, state: Replica, after: Replica, led: Replica) -> Outcomes:
         assert self.generation.truncation is not None
         offset = self.generation.truncation(led.log, state)
         if offset <= len(state.log):
-            yield _follow(replica, state, _truncated(state_after, offset))
+            yield _follow(replica, state, _truncated(after, offset))
 
     # ---- leaders and their followers
 
@@ -390,9 +388,8 @@ def _has_epoch(led: Replica, end: int, epoch: int) -> bool:
 def _properties(replicas: range) -> list[Property]:
     properties, quorum = [], len(replicas) + 1
     for replica in replicas:
-        properties.append(
-            Property(HW_BELOW_LEO, (replica,), lambda state: state.hw <= len(state.log))
-        )
+        below = Property(HW_BELOW_LEO, (replica,), lambda state: state.hw <= len(state.log))
+        properties.append(below)
         properties.append(Property(WEAK_ISR, (replica,), partial(_has_what_it_exposes, replica)))
         strong = (quorum, replica)
         properties.append(Property(STRONG_ISR, strong, partial(_has_what_isr_exposes, replica)))
@@ -439,9 +436,7 @@ def _committed_agreement(first: Replica, second: Replica) -> bool:
 def _log_matching(first: Replica, second: Replica) -> bool:
     """Two records with the same offset and epoch are the same record."""
     pairs = zip(first.log, second.log, strict=False)
-    return all(
-        first_record == its for first_record, its in pairs if first_record.epoch == its.epoch
-    )
+    return all(record == its for record, its in pairs if record.epoch == its.epoch)
 
 
 # ---- symmetry

@@ -147,9 +147,8 @@ def _check_supported(release: str, name: str, level: int) -> None:
         raise _refused(f"{release} has no feature {name!r}; {hint}.")
     lowest = 1 if name == METADATA_VERSION else 0
     if not lowest <= level <= highest[name]:
-        raise _refused(
-            f"{name} goes from {lowest} to {highest[name]} in {release}, not to {level}."
-        )
+        levels = f"{lowest} to {highest[name]} in {release}"
+        raise _refused(f"{name} goes from {levels}, not to {level}.")
 
 
 def _check_direction(name: str, now: int, level: int, upgrade_type: UpgradeType) -> None:

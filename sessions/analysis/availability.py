@@ -97,9 +97,8 @@ def _of_kind(kind: str) -> tuple[Column, ...]:
 
 def availability_timeline(source: DatasetTables) -> DataFrame:
     """Return the table :data:`AVAILABILITY_TIMELINE`: counts of partitions between changes."""
-    exist = merged_intervals(partition_intervals(source), PARTITION).withColumn(
-        "kind", F.lit("partitions")
-    )
+    exist = merged_intervals(partition_intervals(source), PARTITION)
+    exist = exist.withColumn("kind", F.lit("partitions"))
     all_intervals = source.result(OUTAGES).select(*exist.columns).unionByName(exist)
     names = ("partitions", *KINDS)
     changes = [

@@ -79,12 +79,10 @@ def hw_lag_timeline(source: DatasetTables) -> DataFrame:
 def _lags(states: DataFrame, ends: DataFrame) -> DataFrame:
     """Return the states with a leader that has a log: its ``lag``, and how long it lasted."""
     until = F.coalesce("to_us", "end_us") - F.col("from_us")
-    with_ends = states.where("hw is not null").join(ends, SESSION)
+    led = states.where("hw is not null").join(ends, SESSION)
     lag = (F.col("leo") - F.col("hw")).alias("lag")
     names = [name for name in ends.columns if name != SESSION]
-    return with_ends.select(
-        *PARTITION, *names, "from_seq", "from_us", until.alias("lasted_us"), lag
-    )
+    return led.select(*PARTITION, *names, "from_seq", "from_us", until.alias("lasted_us"), lag)
 
 
 def _by_lag(lags: DataFrame, keys: Sequence[str], time: str) -> DataFrame:

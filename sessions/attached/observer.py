@@ -272,9 +272,7 @@ class Observer:
         cluster = self._news(CLUSTER, self._node, CLUSTER, request)
         if cluster is not None:
             self._changed = True
-            self._fenced = {
-                broker.broker_id: broker for broker in cluster.brokers if broker.is_fenced
-            }
+            self._fenced = {node.broker_id: node for node in cluster.brokers if node.is_fenced}
 
     def _ask_quorum(self) -> None:
         if not self.is_kraft:
@@ -390,9 +388,8 @@ class Observer:
                         ListOffsetsTopic(name, [ListOffsetsPartition(n, -1, kind) for n in numbers])
                         for name, numbers in topics.items()
                     ]
-                    self._offset_requests[broker, kind] = ListOffsetsRequest(
-                        -1, 0, asked_topics, 30_000
-                    )
+                    request = ListOffsetsRequest(-1, 0, asked_topics, 30_000)
+                    self._offset_requests[broker, kind] = request
         return {
             broker: request
             for (broker, kind), request in self._offset_requests.items()

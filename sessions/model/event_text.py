@@ -343,9 +343,7 @@ def _(event: events.LogTruncated) -> str:
     truncated = event.previous - event.log_end_offset
     first, last = event.log_end_offset, event.previous - 1
     offsets = (
-        f"offset {number(first)}"
-        if truncated == 1
-        else f"offsets {number(first)} to {number(last)}"
+        f"offset {number(first)}" if first == last else f"offsets {number(first)} to {number(last)}"
     )
     return (
         f"{replica(event.tp, event.broker)} truncated {records(truncated)} ({offsets}): "

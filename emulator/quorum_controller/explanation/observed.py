@@ -163,9 +163,8 @@ class ObservedController(Struct):
         numbers = tuple(map(self.directories.number_of, ids))
         self.broker_directories[broker] = numbers
         registration = self.image.brokers[broker]
-        values = {
-            name: getattr(registration, name) for name in BrokerRegistration.__struct_fields__
-        }
+        fields = BrokerRegistration.__struct_fields__
+        values = {field: getattr(registration, field) for field in fields}
         values["directory"] = self.directories.default(ids)
         self.image.brokers[broker] = RegisteredBroker(**values, online=frozenset(numbers))
 

@@ -79,7 +79,6 @@ def read(content: Content) -> Reading:
 
 def _broker(node: _Node) -> Broker:
     host, _, port = node.name.rpartition(":")
-    is_known = bool(host) and port.isdecimal()
-    return Broker(
-        node.id, up=True, host=host if is_known else None, port=int(port) if is_known else None
-    )
+    if not host or not port.isdecimal():
+        return Broker(node.id, up=True)
+    return Broker(node.id, up=True, host=host, port=int(port))

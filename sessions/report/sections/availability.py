@@ -65,9 +65,8 @@ def _figure(material: Material, session: str) -> Element | None:
         return None
     names = (*GRAVEST_FIRST, "partitions")
     columns = ("from_us", "to_us", "from_seq", *names)
-    timeline = steps(
-        lambda: material.results.rows(AVAILABILITY_TIMELINE, where, columns), count, names
-    )
+    results = material.results
+    timeline = steps(lambda: results.rows(AVAILABILITY_TIMELINE, where, columns), count, names)
     maximum = int(timeline.highest("partitions") or 0)
     drawn = Chart(
         "time",

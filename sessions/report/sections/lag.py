@@ -55,9 +55,8 @@ def _figure(material: Material, session: str, tp: str) -> Element | None:
     if not count:
         return None
     columns = ("from_us", "to_us", "lag_max_seq", *SERIES)
-    timeline = steps(
-        lambda: material.results.rows(HW_LAG_TIMELINE, where, columns), count, tuple(SERIES)
-    )
+    results = material.results
+    timeline = steps(lambda: results.rows(HW_LAG_TIMELINE, where, columns), count, tuple(SERIES))
     drawn = Chart(
         "time",
         timeline.begins,

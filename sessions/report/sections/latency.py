@@ -67,9 +67,8 @@ def latency(material: Material) -> Element:
     )
     kinds = dict.fromkeys((row["what"], row["acks"]) for row in sums)
     rows = material.results.top(COMMIT_LATENCY, ORDER, ROWS_MAX)
-    releases = material.results.top(
-        LATENCY, (("version", UP), ("mode", UP), ("acks", UP)), ROWS_MAX
-    )
+    order = (("version", UP), ("mode", UP), ("acks", UP))
+    releases = material.results.top(LATENCY, order, ROWS_MAX)
     return section(
         "latency",
         "Commit latency",
