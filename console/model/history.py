@@ -5,10 +5,17 @@ The source says where the counts changed; between two such places they stood sti
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Final
 
 from sessions.model.health import Counts
 from sessions.sources.source import Source
 from sessions.text import US_PER_SECOND
+
+KEPT_MAX: Final = 8_192
+"""How many seconds' counts are kept: where everything changes, one has thousands."""
+
+Worst = Callable[[list[int]], int]
 
 
 class History:
@@ -19,6 +26,7 @@ class History:
         self._times: list[int] = []
         self._counts: list[Counts] = []
         self._seen = -1
+        self._worsts: dict[tuple[str, int, int, Worst], int] = {}
 
     def _refresh(self) -> None:
         if self.source.last_seq != self._seen:
@@ -26,10 +34,9 @@ class History:
             samples = self.source.samples()
             self._times = [time_us for _, time_us, _ in samples]
             self._counts = [counts for _, _, counts in samples]
+            self._worsts = {}
 
-    def values(
-        self, name: str, time_us: int, seconds: int, worst: Callable[[list[int]], int] = max
-    ) -> list[int | None]:
+    def values(self, name: str, time_us: int, seconds: int, worst: Worst = max) -> list[int | None]:
         """The worst of one count in each of the last ``seconds``; None before anything was."""
         self._refresh()
         end = time_us // US_PER_SECOND
@@ -38,9 +45,7 @@ class History:
             for second in range(end - seconds + 1, end + 1)
         ]
 
-    def _worst_in(
-        self, name: str, second: int, now_us: int, worst: Callable[[list[int]], int]
-    ) -> int | None:
+    def _worst_in(self, name: str, second: int, now_us: int, worst: Worst) -> int | None:
         """The worst value in a second, including the value with which it began."""
         begin_us = second * US_PER_SECOND
         end_us = min(begin_us + US_PER_SECOND - 1, now_us)
@@ -48,7 +53,14 @@ class History:
         last = bisect_right(self._times, end_us)
         if last == 0 or end_us < 0:
             return None
-        return worst([getattr(counts, name) for counts in self._counts[first:last]])
+        key = (name, first, last, worst)
+        value = self._worsts.get(key)
+        if value is None:
+            if len(self._worsts) >= KEPT_MAX:
+                self._worsts.clear()
+            value = worst(list(map(attrgetter(name), self._counts[first:last])))
+            self._worsts[key] = value
+        return value
 
     def since(self, time_us: int, holds: Callable[[Counts], bool]) -> int | None:
         """Since when a condition on the counts has held; None if it does not hold."""
