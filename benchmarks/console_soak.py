@@ -31,21 +31,21 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=90.0)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", choices=sorted({kind.source for kind in KINDS}))
-    given = parser.parse_args()
-    kinds = [kind for kind in KINDS if given.only in (None, kind.source)]
-    end, failed = time.monotonic() + given.minutes * 60, 0
-    for seed, kind in zip(itertools.count(given.first), itertools.cycle(kinds)):
+    options = parser.parse_args()
+    kinds = [kind for kind in KINDS if options.only in (None, kind.source)]
+    end, failed = time.monotonic() + options.minutes * 60, 0
+    for seed, kind in zip(itertools.count(options.first), itertools.cycle(kinds)):
         if time.monotonic() > end:
             break
         done: deque[str] = deque(maxlen=LAST_KEYS)
-        told = f"seed {seed}, {kind.source} in {kind.mode} mode"
+        title = f"seed {seed}, {kind.source} in {kind.mode} mode"
         with tempfile.TemporaryDirectory(prefix="console-soak-") as folder:
             try:
-                count = soak(Path(folder), kind, seed, given.seconds, done.append)
-                print(f"{told}: {count} things done", flush=True)
+                count = soak(Path(folder), kind, seed, options.seconds, done.append)
+                print(f"{title}: {count} things done", flush=True)
             except AssertionError as error:
                 failed += 1
-                print(f"{told}: FAILED after {' | '.join(done)}\n{error}", flush=True)
+                print(f"{title}: FAILED after {' | '.join(done)}\n{error}", flush=True)
     return int(failed > 0)
 
 

@@ -34,12 +34,12 @@ MEMO_MAX: Final = 256
 
 def led_to(reader: EventReader, seq: int) -> list[Event]:
     """The event and what led to it, the root first, with the records and heartbeats between."""
-    known = reader.memo.get(seq)
-    if known is None:
+    chain = reader.memo.get(seq)
+    if chain is None:
         if len(reader.memo) >= MEMO_MAX:
             reader.memo.clear()
-        known = reader.memo[seq] = _completed(reader, reader.causes(seq))
-    return known
+        chain = reader.memo[seq] = _completed(reader, reader.causes(seq))
+    return chain
 
 
 def _completed(reader: EventReader, links: list[Event]) -> list[Event]:

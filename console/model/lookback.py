@@ -37,8 +37,8 @@ def statement_end(reader: EventReader, seq: int, direction: int) -> int | None:
     That is the event before the next statement, or the last one; None if it is too far to be found.
     """
     if direction < 0:
-        given = last_match(reader, seq, lambda event: isinstance(event, InputReceived))
-        return None if given is None else given.seq - 1
+        statement = last_match(reader, seq, lambda event: isinstance(event, InputReceived))
+        return None if statement is None else statement.seq - 1
     deadline = perf_counter() + BUDGET_MS / 1_000
     first, last_seq = seq + 2, reader.source.last_seq
     while first <= last_seq and perf_counter() < deadline:

@@ -95,8 +95,8 @@ class Losses:
     def audited(self, event: AuditChanged, *, is_led: bool = True) -> int:
         """Apply an audit of a partition; return how many records are newly lost."""
         lost = {record: offset for offset, record in event.lost}
-        known = [key for key in self._open if key[0] == event.tp]
-        for key in known if is_led else ():
+        keys = [key for key in self._open if key[0] == event.tp]
+        for key in keys if is_led else ():
             if key[1] not in lost:
                 self._open.pop(key).back_seq = event.seq
         for record in lost:

@@ -127,16 +127,16 @@ class Explainer:
             StillReadingError: there is no time to find them now.
         """
         key = (partition.name, state.seq)
-        known = self._chains.get(key)
-        if known is None:
+        links = self._chains.get(key)
+        if links is None:
             self._is_partial = False
             with self.reader.hurrying():
-                known = chain(self.reader, self.seq(state, partition))
+                links = chain(self.reader, self.seq(state, partition))
             if not self._is_partial:
                 if len(self._chains) >= CHAINS_KEPT_MAX:
                     self._chains.clear()
-                self._chains[key] = known
-        return known
+                self._chains[key] = links
+        return links
 
     def seq(self, state: ViewState, partition: PartitionState) -> int:
         """Return the number of that event, at the time cursor."""

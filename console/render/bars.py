@@ -155,8 +155,10 @@ def _counts(stage: Stage, *, zeros: bool = False, words: int = len(SHOWN)) -> Li
         (state, counts.lost_records if state.name == "lost" else stage.view.tally(state.name))
         for state in SHOWN
     ]
-    told = [(state, count) for state, count in tallies if count or (zeros and state.is_counted)]
-    for place, (state, count) in enumerate(told):
+    shown_counts = [
+        (state, count) for state, count in tallies if count or (zeros and state.is_counted)
+    ]
+    for place, (state, count) in enumerate(shown_counts):
         word = WORD_OF[state.name]
         glyph = glyph_of(word, stage.glyphs)
         shown = (

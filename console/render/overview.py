@@ -122,7 +122,7 @@ def control_lines(stage: Stage, width: int) -> list[Line]:
     if state.is_observed:
         return [cut(row, width, stage.glyphs.more) for row in observed_lines(stage, width)]
     rows = [
-        *_told("controller", *controller_words(stage), width),
+        *_worded("controller", *controller_words(stage), width),
         *_waiting(stage, width),
         _pair("cluster", f"{state.version or '?'}", "", "stepwise" if state.stepwise else ""),
         BLANK,
@@ -145,11 +145,11 @@ def observed_lines(stage: Stage, width: int) -> list[Line]:
     note = f"{clean(worst)} the most: {number(late[worst])} records" if late else ""
     groups: list[Line] = []
     if state.groups or stage.source.kind != RECORDED:  # a history of controllers knows of none
-        told = f"{len(state.groups)}, {len(late)} behind"
-        groups = [_pair("groups", told, "warning" * bool(late), note), BLANK]
+        figures = f"{len(state.groups)}, {len(late)} behind"
+        groups = [_pair("groups", figures, "warning" * bool(late), note), BLANK]
     untold = UNRECORDED_SENTENCE if _is_recorded(stage) else UNTOLD_SENTENCE
     return [
-        *_told("controller", *controller_words(stage), width),
+        *_worded("controller", *controller_words(stage), width),
         *_waiting(stage, width),
         _pair("cluster", state.version or "?"),
         BLANK,
@@ -176,7 +176,9 @@ def audit_lines(stage: Stage, width: int) -> list[Line]:
     unknown = f"not known of {plural(offline, 'offline partition')}" if offline else ""
     return [
         _pair("acknowledged", number(stage.view.state.acked)),
-        *_told("lost", number(lost), "error" if lost else "" if offline else "ok", unknown, width),
+        *_worded(
+            "lost", number(lost), "error" if lost else "" if offline else "ok", unknown, width
+        ),
         _pair("duplicated", number(duplicated), "warning" if duplicated else "ok"),
         _pair("diverged", number(diverged), "error" if diverged else "ok"),
         _pair("read, then lost", number(read_and_lost), "error" if read_and_lost else "ok"),
@@ -230,7 +232,7 @@ def _waiting(stage: Stage, width: int) -> list[Line]:
         return []
     one = f"{plural(count, 'partition')} with acks=all"
     note = "for brokers in the ISR that do not respond or fetch"
-    return _told("writes waiting", one, "warning", note, width)
+    return _worded("writes waiting", one, "warning", note, width)
 
 
 def _links(stage: Stage) -> list[Line]:
@@ -238,7 +240,7 @@ def _links(stage: Stage) -> list[Line]:
     return [_pair("links", f"{count} with faults", "warning")] if count else []
 
 
-def _told(label: str, value: str, role: str, note: str, width: int) -> list[Line]:
+def _worded(label: str, value: str, role: str, note: str, width: int) -> list[Line]:
     """A pair whose value is wrapped; its note stands below it where it does not fit beside it."""
     beside = _pair(label, value, role, note)
     if width_of(beside) <= width:

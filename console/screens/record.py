@@ -44,14 +44,14 @@ class Story:
         places = set() if partition is None else places_of(partition, record_id)
         scan = TouchScan(stage.reader, [tp], lambda event: concerns(event, record_id, places))
         self.stage = stage
-        self.found = FoundEvents(stage.reader, scan)
+        self.log = FoundEvents(stage.reader, scan)
 
-    def told(self) -> list[Event]:
+    def events(self) -> list[Event]:
         """Those that have been found, up to the time cursor."""
-        search_further(self.found, self.stage.reader)
-        last = self.found.index_of(self.stage.source.seq) + 1
+        search_further(self.log, self.stage.reader)
+        last = self.log.index_of(self.stage.source.seq) + 1
         places = range(max(0, last - STORY_EVENTS_MAX), last)
-        events = (self.stage.reader.get(self.found.seq_at(place)) for place in places)
+        events = (self.stage.reader.get(self.log.seq_at(place)) for place in places)
         return [event for event in events if event is not None]
 
 
@@ -75,7 +75,7 @@ class RecordScreen(ConsoleScreen):
         self.record_id = record_id
         self.story = LinkView(stage, id="story")
         self.log_view = RecordLog(stage, tp, record_id, id="log")
-        self.told = Story(stage, tp, record_id)
+        self.history = Story(stage, tp, record_id)
 
     def compose_body(self) -> ComposeResult:
         """The record above, its events below."""
@@ -96,15 +96,15 @@ class RecordScreen(ConsoleScreen):
         story, log = self.panes
         self.log_view.follow()
         partition = self.stage.view.state.partitions.get(self.tp)
-        told, events = self.told.told(), self.told.found
-        rows = story_rows(self.stage, partition, self.record_id, told, is_all=events.complete)
+        events, is_all = self.history.events(), self.history.log.complete
+        rows = story_rows(self.stage, partition, self.record_id, events, is_all=is_all)
         self.story.show(rows)
         story.entitle(f"record {number(self.record_id)}", [self.tp])
         log.entitle("events of this record", [self.log_view.status()])
 
     def is_busy(self) -> bool:
         """Whether its events are still being looked for."""
-        return not self.told.found.complete or super().is_busy()
+        return not self.history.log.complete or super().is_busy()
 
     def selection(self) -> Sequence[str]:
         """The record's partition."""

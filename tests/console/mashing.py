@@ -77,10 +77,10 @@ def mash(
     terminal: Terminal,
     seed: int,
     seconds: float,
-    told: Callable[[str], object],
+    report: Callable[[str], object],
     begin: Callable[[], object],
 ) -> int:
-    """Do random things for so long, and as many as are needed; ``told`` gets each of them.
+    """Do random things for so long, and as many as are needed; ``report`` gets each of them.
 
     ``begin`` starts the console again when it has ended because that was chosen in the palette.
 
@@ -94,12 +94,12 @@ def mash(
     end = time.monotonic() + seconds
     while time.monotonic() < end or done < DONE_MIN:
         done += 1
-        told(one_of(terminal, chance))
+        report(one_of(terminal, chance))
         time.sleep(chance.choice(PAUSES))
         if not Path(f"/proc/{process}").exists():
             terminal.until(r"status=\d")
             assert re.findall(r"status=\d+", terminal.history())[-1] == "status=0", "it fell"
-            told("it was quit")
+            report("it was quit")
             terminal.press("C-u")
             terminal.tmux("clear-history")
             begin()
@@ -153,7 +153,7 @@ def soak(
     kind: Kind,
     seed: int,
     seconds: float,
-    told: Callable[[str], object] = lambda thing: None,
+    report: Callable[[str], object] = lambda thing: None,
 ) -> int:
     """Mash a console for so long; it must answer afterwards, and end when asked to.
 
@@ -168,7 +168,7 @@ def soak(
         if kind.source == "replay":
             terminal.start("run", "orders.tide", "--record", "run.tide.db", ready=r"status=\d")
         terminal.start(*words)
-        done = mash(terminal, seed, seconds, told, lambda: terminal.start(*words))
+        done = mash(terminal, seed, seconds, report, lambda: terminal.start(*words))
         process = terminal.program()
         answer(terminal, process)
         terminal.press("C-q")
@@ -184,8 +184,8 @@ def soak(
 
 def reports(folder: Path) -> str:
     """What the console wrote about exceptions and hangs."""
-    found = [*folder.glob("tidegauge-error-*"), *folder.glob("tidegauge-stacks-*")]
-    return "\n".join(report.read_text() for report in found)
+    files = [*folder.glob("tidegauge-error-*"), *folder.glob("tidegauge-stacks-*")]
+    return "\n".join(file.read_text() for file in files)
 
 
 def answer(terminal: Terminal, process: int) -> None:
