@@ -61,6 +61,7 @@ LABELS: Final = {
     "group.initial.rebalance.delay.ms": "KIP-134",
     "group.min.session.timeout.ms": "KafkaConfig",
     "group.max.session.timeout.ms": "KafkaConfig",
+    "group.coordinator.rebalance.protocols": "KIP-848",
     "group.consumer.session.timeout.ms": "KIP-848",
     "group.consumer.min.session.timeout.ms": "KIP-848",
     "group.consumer.max.session.timeout.ms": "KIP-848",
