@@ -189,7 +189,7 @@ def _copy(
     shown = line(
         *head,
         "offset ",
-        Span(f"{number(offset):>8}", "strong"),
+        Span(number(offset), "strong"),
         Span("  epoch ", "muted"),
         Span(str(epoch) if epoch >= 0 else "-", f"epoch{max(0, epoch) % EPOCH_ROLES}"),
         Span(

@@ -54,7 +54,7 @@ def test_the_story_says_what_it_is_and_where_its_copies_are() -> None:
     assert "value       m4" in text
     assert "sent by     p1" in text
     assert "acknowledged" in text
-    assert text.count("offset        4  epoch 0  below its HW") >= 2
+    assert text.count("offset 4  epoch 0  below its HW") >= 2
     assert "written 00:00:00.0" in text
 
 

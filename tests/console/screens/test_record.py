@@ -21,7 +21,7 @@ async def test_a_record_says_where_its_copies_are_and_were(size: tuple[int, int]
         assert "value       m4" in text
         assert "response    acknowledged" in text
         assert "1 down" in text
-        assert "offset        4  epoch 0  below its HW" in text
+        assert "offset 4  epoch 0  below its HW" in text
         await driven.press("less_than_sign")
         assert source.seq < 170
         while source.seq > 75:
