@@ -25,7 +25,7 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "lost": ("lost records ── 0 records", "No acknowledged record has been lost"),
     "groups": ("groups", "There is no consumer group at this time", "L goes to the end"),
     "clients": ("clients ── 0 connections", "No client is connected", "console --serve"),
-    "record": ("record 72,004", "value       m4", "COPIES", "offset        4  epoch 0"),
+    "record": ("record 72,004", "value       m4", "COPIES", "offset 4  epoch 0"),
     "bookmarks": ("bookmarks ── 1 bookmark", "b1", "before the crash"),
     "difference": ("Nothing differs.", ", . < > [ ] { } move in time"),
     "menu": ("sort by", "TOPIC-PART", "LEO"),
