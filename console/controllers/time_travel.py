@@ -140,11 +140,11 @@ class TimeTravel:
             return
         if (tuple(screen.selection()), stage.source.seq) != (touching.objects, touching.seq):
             return
-        stage.pacer.hold()
         try:
             with stage.reader.painting(READ_AT_ONCE), stage.reader.hurrying():
                 seq = screen.next_touch(touching.direction)
         except StillReadingError:
+            stage.pacer.hold()  # it is looked for from here
             stage.touching = touching
             return
         if seq is None:

@@ -87,3 +87,12 @@ async def test_help_can_be_asked_for_as_a_statement(text: str) -> None:
         await driven.press("enter")
         assert "help: partitions" in driven.text()
         assert driven.source.submitted == []
+
+
+async def test_a_cluster_goes_on_if_nothing_later_touches_the_selection() -> None:
+    source = ListSource(failover(), "LIVE")
+    async with console(source, "2") as driven:
+        driven.app.stage.pacer.paused = False
+        await driven.press("greater_than_sign")
+        assert "no later event touches orders-" in driven.text()
+        assert not driven.app.stage.pacer.paused
