@@ -39,12 +39,14 @@ def served_script(
         ScriptError: an option is wrong.
     """
     spec = parse_script("cluster", NO_PLACE, {}, options.words()).spec
-    replicas = str(min(REPLICAS, spec.brokers))
+    replicas, min_isr = str(min(REPLICAS, spec.brokers)), str(min(MIN_ISR, spec.brokers))
     settings = {
         "default.replication.factor": replicas,
         "offsets.topic.replication.factor": replicas,
         "transaction.state.log.replication.factor": replicas,
-        "transaction.state.log.min.isr": str(min(MIN_ISR, spec.brokers)),
+        "transaction.state.log.min.isr": min_isr,
+        "share.coordinator.state.topic.replication.factor": replicas,
+        "share.coordinator.state.topic.min.isr": min_isr,
         "group.initial.rebalance.delay.ms": "0",
         "replica.fetch.wait.max.ms": FETCH_WAIT_MS,
     }
