@@ -527,16 +527,8 @@ class SharePartitionManager:
         acquired: Sequence[Acquired],
     ) -> list[Acquired]:
         """What was acquired without records of aborted transactions, which are archived."""
-        end = batches[-1].end_offset
-        aborted = replica.producers.transactions.aborted_in(batches[0].base_offset, end)
-        kept = list(acquired)
-        for batch in batches:
-            is_gone = any(
-                batch.producer_id == producer and batch.base_offset >= first
-                for producer, first in aborted
-            )
-            if not is_gone or batch.is_control or batch.producer_id < 0:
-                continue
+        transactions, kept = replica.producers.transactions, list(acquired)
+        for batch in filter(transactions.is_aborted, batches):
             first, last = batch.base_offset, batch.end_offset - 1
             share.archive_aborted(first, last)
             pieces = [(max(run.first, first), min(run.last, last), run.deliveries) for run in kept]

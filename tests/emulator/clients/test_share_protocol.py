@@ -5,7 +5,17 @@ from typing import Any
 import pytest
 
 from emulator import events
-from emulator.inputs.statements import Consume, CrashBroker, CreateTopic, Produce
+from emulator.inputs.statements import (
+    AbortTransaction,
+    BeginTransaction,
+    CommitTransaction,
+    ConfigureGroup,
+    Consume,
+    CrashBroker,
+    CreateTopic,
+    Produce,
+    ProduceInTransaction,
+)
 from tests.support.lab import Lab
 
 SETTINGS = {
@@ -50,6 +60,21 @@ def test_members_accept_what_they_are_given(lab: Lab) -> None:
     assert consume(lab, "a", timeout_us=1_000_000) == []
     acknowledged = {e.acknowledgement for e in lab.seen.of(events.RecordsAcknowledged)}
     assert acknowledged == {"accept"}
+
+
+def test_the_transaction_after_an_aborted_one_is_given(lab: Lab) -> None:
+    lab.do(ConfigureGroup(group="g", config={"share.isolation.level": "read_committed"}))
+    record = ProduceInTransaction(topic="t", partition=0, value="v")
+    for end in (AbortTransaction(), CommitTransaction()):
+        lab.do(BeginTransaction())
+        lab.do(record)
+        lab.do(end)
+    assert consume(lab, "a", timeout_us=1_000_000) == [("t-0", 1)]  # the marker is not read
+    (read,) = lab.seen.of(events.RecordsConsumed)
+    committed = lab.seen.of(events.RecordsAppended, tp="t-0", base_offset=2)[0]
+    assert [tuple(run) for run in read.runs] == [(committed.first_record, 1)]
+    archived = lab.seen.of(events.RecordsReleased, reason="transaction aborted")
+    assert [(event.first_offset, event.last_offset) for event in archived] == [(0, 0)]
 
 
 def test_what_is_released_is_given_again_and_what_is_rejected_is_not(lab: Lab) -> None:
