@@ -661,8 +661,10 @@ class SharePartitionManager:
         if interested:
             wait.rows.update(dict.fromkeys(empty, (NONE, "")))
         self.state.waits[request] = wait
+        wait.pending += 1  # what this broker stores without others is stored at once
         for tp, batches in interested.items():
             self._acknowledge(request, wait, tp, batches)
+        wait.pending -= 1
         if is_fetch and not wait.rows:
             self.state.waits.pop(request, None)
 

@@ -84,8 +84,9 @@ class Member:
             for each in row.acquired_records
         ]
 
-    def send_fetch(self, wait_ms: int) -> None:
-        topics = [ShareFetchTopic(self.topic_id, [ShareFetchPartition()])]
+    def send_fetch(self, wait_ms: int, partitions: int = 1) -> None:
+        rows = [ShareFetchPartition(partition) for partition in range(partitions)]
+        topics = [ShareFetchTopic(self.topic_id, rows)]
         request = ShareFetchRequest(
             "g", self.name, self.epoch, wait_ms, 1, 1 << 20, 100, 100, topics=topics
         )
@@ -116,6 +117,26 @@ def begun(seen: Seen) -> tuple[WireLab, Member]:
 
 def produce(lab: WireLab, count: int) -> None:
     assert lab.run(Produce(topic="t", value="v", count=count)) == "NONE"
+
+
+def test_each_partition_that_was_acknowledged_is_in_the_response() -> None:
+    lab = WireLab.made(version="4.2", brokers=1, config=CONFIG)
+    lab.pass_time(5_000_000)
+    lab.run(CreateTopic(topic="t", partitions=2, replication_factor=1))
+    member = Member(lab)
+    for _ in range(2):
+        member.send_fetch(100, partitions=2)
+        lab.received(member.connection)
+        lab.pass_time(500_000)
+    for partition in (0, 1):
+        lab.run(Produce(topic="t", partition=partition, value="v"))
+    assert len(member.fetch()) == 2
+    batches = [AcknowledgementBatch(0, 0, [ACCEPT])]
+    rows = [ShareAcknowledgePartition(partition, batches) for partition in (0, 1)]
+    topics = [ShareAcknowledgeTopic(member.topic_id, rows)]
+    request = ShareAcknowledgeRequest("g", member.name, member.epoch, topics=topics)
+    (topic,) = lab.ask(member.connection, request, 1).responses
+    assert [(row.partition_index, row.error_code) for row in topic.partitions] == [(0, 0), (1, 0)]
 
 
 @pytest.mark.parametrize(
