@@ -32,7 +32,7 @@ from emulator.protocol import (
     OffsetsForLeaderEpochResponse,
 )
 from emulator.protocol.fetch import EARLIEST, LATEST, NO_LIMIT
-from emulator.protocol.record_batch import ABORT, TRANSACTIONAL
+from emulator.protocol.record_batch import of_aborted
 
 RETRY_US: Final = 100_000
 PATIENCE_US: Final = 3_000_000
@@ -317,7 +317,7 @@ class Fetcher:
         limit = reading.input.max_records
         begun, offset, epoch = reading.offset, reading.offset, UNDEFINED
         runs: list[tuple[int, int]] = []
-        aborted = _aborted(row)
+        aborted = {batch.base_offset for batch in of_aborted(row.batches, row.aborted or ())}
         for batch in row.batches:
             start = max(batch.base_offset, offset)
             end = min(batch.end_offset, row.high_watermark)
@@ -496,24 +496,6 @@ def _reading_of(consumer: Consumer) -> Reading:
 
 def _reads_committed(reading: Reading) -> bool:
     return reading.input.isolation == "read_committed"
-
-
-def _aborted(row: FetchedPartition) -> set[int]:
-    """The base offsets of the batches of aborted transactions, which only read_committed is told.
-
-    Source: ``CompletedFetch.consumeAbortedTransactionsUpTo`` of the Java client.
-    """
-    waiting = sorted(row.aborted or (), key=lambda transaction: transaction[1])
-    aborted: set[int] = set()
-    ongoing: set[int] = set()
-    for batch in row.batches if waiting else ():
-        while waiting and waiting[0][1] < batch.end_offset:
-            ongoing.add(waiting.pop(0)[0])
-        if batch.kind == ABORT:
-            ongoing.discard(batch.producer_id)
-        elif batch.kind == TRANSACTIONAL and batch.producer_id in ongoing:
-            aborted.add(batch.base_offset)
-    return aborted
 
 
 def _tp(reading: Reading) -> str:

@@ -1,6 +1,6 @@
 """Record batches."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -54,6 +54,28 @@ class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
     def end_offset(self) -> int:
         """The offset after the last record."""
         return self.base_offset + self.count
+
+
+def of_aborted(
+    batches: Sequence[RecordBatch], aborted: Iterable[tuple[int, int]]
+) -> list[RecordBatch]:
+    """Return those of consecutive batches whose records belong to aborted transactions.
+
+    ``aborted`` has the producer id and the first offset of each aborted transaction that may have
+    records here; it ends with its marker. Source: ``CompletedFetch.consumeAbortedTransactionsUpTo``
+    of the Java client, ``SharePartition.fetchAbortedTransactionRecordBatches``.
+    """
+    waiting = sorted(aborted, key=lambda transaction: transaction[1], reverse=True)
+    ongoing: set[int] = set()
+    hidden: list[RecordBatch] = []
+    for batch in batches if waiting else ():
+        while waiting and waiting[-1][1] < batch.end_offset:
+            ongoing.add(waiting.pop()[0])
+        if batch.kind == ABORT:
+            ongoing.discard(batch.producer_id)
+        elif batch.kind == TRANSACTIONAL and batch.producer_id in ongoing:
+            hidden.append(batch)
+    return hidden
 
 
 def up_to(

@@ -73,11 +73,3 @@ class TransactionIndex(Struct, array_like=True, gc=False):
             for transaction in self.aborted
             if transaction.last_offset >= start and transaction.first_offset < end
         ]
-
-    def is_aborted(self, batch: RecordBatch) -> bool:
-        """Whether a batch has records of an aborted transaction, whose marker is in the log."""
-        return batch.kind != PLAIN and any(
-            transaction.producer_id == batch.producer_id
-            and transaction.first_offset <= batch.base_offset < transaction.last_offset
-            for transaction in self.aborted
-        )

@@ -62,6 +62,7 @@ from emulator.protocol import (
     WriteShareGroupStateRequest,
 )
 from emulator.protocol.fetch import NO_LIMIT
+from emulator.protocol.record_batch import of_aborted
 from emulator.releases.group_configs import duration_us
 from emulator.replication.partition import MoveHighWatermark, StopLeading
 
@@ -527,8 +528,10 @@ class SharePartitionManager:
         acquired: Sequence[Acquired],
     ) -> list[Acquired]:
         """What was acquired without records of aborted transactions, which are archived."""
-        transactions, kept = replica.producers.transactions, list(acquired)
-        for batch in filter(transactions.is_aborted, batches):
+        end = batches[-1].end_offset
+        aborted = replica.producers.transactions.aborted_in(batches[0].base_offset, end)
+        kept = list(acquired)
+        for batch in of_aborted(batches, aborted):
             first, last = batch.base_offset, batch.end_offset - 1
             share.archive_aborted(first, last)
             pieces = [(max(run.first, first), min(run.last, last), run.deliveries) for run in kept]
