@@ -125,10 +125,7 @@ class PartitionState(Struct, array_like=True, gc=False):
     @property
     def lost_count(self) -> int:
         """How many acknowledged records, and committed offsets of unknown ones, are lost."""
-        count = len(self.lost)
-        if self.lost_offsets:
-            count += sum(end - begin for begin, end in self.lost_offsets)
-        return count
+        return len(self.lost) + sum(end - begin for begin, end in self.lost_offsets)
 
     @property
     def name(self) -> str:
