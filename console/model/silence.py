@@ -43,12 +43,12 @@ class Silence(Struct, frozen=True):
             case _:
                 return False
 
-    def _is_between(self, one: int, other: int) -> bool:
-        return one in self.brokers and other in self.hosts
+    def _is_between(self, broker: int, host: int) -> bool:
+        return broker in self.brokers and host in self.hosts
 
 
 def judges(state: ViewState) -> frozenset[int]:
-    """The processes that take a broker for dead which they do not hear."""
+    """The processes that consider a broker dead if they do not hear from it."""
     return frozenset({events.ZOOKEEPER} if state.quorum is None else state.quorum.controllers)
 
 

@@ -219,9 +219,9 @@ def _watched(stage: Stage) -> Line:
 
 
 def way_line(stage: Stage, shown_seq: int, width: int) -> Line:
-    """How far the time cursor has come on a long way, and of when the panes are; else nothing.
+    """How far a long move of the time cursor, or a long search, has come; empty if there is none.
 
-    The same of a long search for the event that it is to go to.
+    Of a move it also says which moment the panes still show.
     """
     source = stage.source
     if (touching := stage.touching) is not None:

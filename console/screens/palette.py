@@ -30,7 +30,7 @@ class Palette(Sized, CommandPalette):
         self.call_after_refresh(self.become_ready)
 
     def on_screen_resume(self) -> None:
-        """Begin to search, if that has not been done yet."""
+        """Begin the search if it has not begun yet."""
         if self.app.screen is self and self._calling_screen is None:
             self._on_mount(events.Mount())
 

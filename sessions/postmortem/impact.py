@@ -214,7 +214,7 @@ class Impact:
     # ---- brokers
 
     def _note_node(self, line: Entry) -> None:
-        """Remember what a line tells of the life of nodes."""
+        """Note which nodes start, shut down or can no longer be reached."""
         if line.node is not None:
             self._last_lines[line.node] = line
             self._missed.pop(line.node, None)

@@ -71,7 +71,7 @@ def report_of(
 
 
 def _source(path: str) -> str:
-    """What a source is called: the current folder by its name."""
+    """The name of a source; the current folder has that of the folder itself."""
     return path if Path(path).name.strip(".") else Path(path).resolve().name or path
 
 

@@ -163,7 +163,7 @@ class LineRecords:
                     yield from self._partition(told)
 
     def _brokers(self, fact: facts.Fact) -> Iterator[AnyRecord]:
-        """Yield who comes and goes."""
+        """Yield the records of brokers that come and go."""
         match fact:
             case facts.BrokerRegistered(broker=broker, broker_epoch=epoch):
                 yield from self._here((broker,), epoch or 0)

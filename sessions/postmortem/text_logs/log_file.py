@@ -89,13 +89,13 @@ class LogFile(Struct, frozen=True):
 REPEATED: Final = (
     Configured, FetchFailed, HeartbeatFailed, IsrRefused, IsrShrunk, NodeUnreachable, SlowRequest
 )  # fmt: skip
-"""What is written again and again while something lasts."""
+"""Facts that are written again and again while their cause lasts."""
 REPEATED_WITHIN_US: Final = 10_000_000
 REMEMBERED_MAX: Final = 100_000
 
 
 class Repetitions:
-    """What the files of a stream said last of what is written many times a second."""
+    """When the files of a stream last had each fact that is written many times a second."""
 
     def __init__(self) -> None:
         self._last: dict[tuple[int | None, Fact], int] = {}

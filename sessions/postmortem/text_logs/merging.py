@@ -204,7 +204,7 @@ def _once(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def _streams_of_fork(streams: Sequence[Sequence[LogFile]]) -> int:
-    """How many of the first streams another process reads: about half of what there is, if much.
+    """How many of the first streams another process reads: those with about half of the bytes.
 
     None beside other threads, which a fork could catch holding a lock.
     """
