@@ -206,7 +206,7 @@ def _once(entries: Iterable[Entry]) -> Iterator[Entry]:
 def _streams_of_fork(streams: Sequence[Sequence[LogFile]]) -> int:
     """How many of the first streams another process reads: those with about half of the bytes.
 
-    None beside other threads, which a fork could catch holding a lock.
+    0 for small logs, and beside other threads, which a fork could catch holding a lock.
     """
     if sys.platform != "linux" or threading.active_count() > 1 or os.cpu_count() == 1:
         return 0
