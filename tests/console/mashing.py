@@ -79,12 +79,12 @@ def mash(
     seconds: float,
     report: Callable[[str], object],
     begin: Callable[[], object],
-) -> int:
+) -> tuple[int, int]:
     """Do random things for so long, and as many as are needed; ``report`` gets each of them.
 
     ``begin`` starts the console again when it has ended because that was chosen in the palette.
 
-    Returns how many they were.
+    Returns how many they were, and the console's process.
 
     Raises:
         AssertionError: it has ended for another reason.
@@ -96,15 +96,30 @@ def mash(
         done += 1
         report(one_of(terminal, chance))
         time.sleep(chance.choice(PAUSES))
-        if not Path(f"/proc/{process}").exists():
-            terminal.until(r"status=\d")
-            assert re.findall(r"status=\d+", terminal.history())[-1] == "status=0", "it fell"
-            report("it was quit")
-            terminal.press("C-u")
-            terminal.tmux("clear-history")
-            begin()
-            process = terminal.program()
-    return done
+        process = running(terminal, process, report, begin)
+    return done, process
+
+
+def running(
+    terminal: Terminal,
+    process: int,
+    report: Callable[[str], object],
+    begin: Callable[[], object],
+) -> int:
+    """The console's process: a new one, if the palette was asked to quit the one before.
+
+    Raises:
+        AssertionError: it has ended for another reason.
+    """
+    if Path(f"/proc/{process}").exists():
+        return process
+    terminal.until(r"status=\d")
+    assert re.findall(r"status=\d+", terminal.history())[-1] == "status=0", "it fell"
+    report("it was quit")
+    terminal.press("C-u")
+    terminal.tmux("clear-history")
+    begin()
+    return terminal.program()
 
 
 def one_of(terminal: Terminal, chance: random.Random) -> str:
@@ -168,9 +183,12 @@ def soak(
         if kind.source == "replay":
             terminal.start("run", "orders.tide", "--record", "run.tide.db", ready=r"status=\d")
         terminal.start(*words)
-        done = mash(terminal, seed, seconds, report, lambda: terminal.start(*words))
-        process = terminal.program()
-        answer(terminal, process)
+
+        def begin() -> None:
+            terminal.start(*words)
+
+        done, process = mash(terminal, seed, seconds, report, begin)
+        process = answer(terminal, process, report, begin)
         terminal.press("C-q")
         gone(process)
         terminal.until(r"status=0\s")
@@ -188,17 +206,30 @@ def reports(folder: Path) -> str:
     return "\n".join(file.read_text() for file in files)
 
 
-def answer(terminal: Terminal, process: int) -> None:
-    """Wait until the console shows its help."""
+def answer(
+    terminal: Terminal,
+    process: int,
+    report: Callable[[str], object],
+    begin: Callable[[], object],
+) -> int:
+    """Wait until the console shows its help.
+
+    Keys that it had not read yet may still quit it: then it is started again.
+
+    Returns its process.
+    """
     terminal.resize(120, 40)
     terminal.press("1", *["Escape"] * 6)
     for _ in patiently(process, PATIENCE_SECONDS):
+        now = running(terminal, process, report, begin)
+        if now != process:
+            return answer(terminal, now, report, begin)
         terminal.press("Escape")
         time.sleep(0.2)
         terminal.press("?")
         time.sleep(1.0)
         if "help: " in terminal.shown():
-            return
+            return process
     raise AssertionError(f"it does not answer\n{terminal.shown()}")
 
 
