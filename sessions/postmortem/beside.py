@@ -17,7 +17,7 @@ import msgspec
 
 from sessions.format.errors import SessionError
 from sessions.own_cluster.places import Place
-from sessions.postmortem.pipeline import STORE, Outcome, Task, start
+from sessions.postmortem.pipeline import STORER, Outcome, Task, start
 
 WORTH_BYTES: Final = 16 << 20
 """From this size of the logs on, other processes save more time than they take to start."""
@@ -82,7 +82,7 @@ def writing_beside(
         SessionError: the file exists or cannot be written.
     """
     task = Task(list(paths), str(session), str(zone), until or Place())
-    with start(STORE, task, subprocess.PIPE) as process:
+    with start(STORER, task, subprocess.PIPE) as process:
         try:
             writing = Writing(process)
             os.nice(NICENESS)

@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 from emulator.metadata_log.image import MetadataImage
 from sessions.own_cluster.places import time_text
 from sessions.postmortem.incident import Incident
-from sessions.postmortem.timeline import Entry
+from sessions.postmortem.timeline import TimelineEntry
 from sessions.postmortem.what_if import WhatIf
 
 SCHEMA: Final = 1
@@ -89,7 +89,7 @@ def _what_if(comparison: WhatIf) -> dict[str, Any]:
     }
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry(entry: TimelineEntry) -> dict[str, Any]:
     return {
         "time": time_text(entry.time_us),
         "what": entry.what,

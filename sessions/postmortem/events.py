@@ -37,7 +37,7 @@ from emulator.wire.metadata.control_records import LeaderChangeMessage
 from emulator.wire.metadata.translation import translate, uuid_text
 from emulator.wire.types import Message
 from sessions.model.states import NO_SEED
-from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.witnesses import Witness, Witnesses
 
 US_PER_MS: Final = 1_000
@@ -81,7 +81,7 @@ class LoggedFacts(MetadataFacts):
         states: dict[str, PartitionInfo] = {}
         super().__init__(kernel, state, states, {}, {})
         self.batch: MetadataBatch | None = None
-        self.told: Callable[[Message, int], None] = lambda record, seq: None
+        self.on_node_record: Callable[[Message, int], None] = lambda record, seq: None
         self.causes: Mapping[int, int] = {}
         self.unknown: list[tuple[int, str]] = []
         self._causes: dict[TopicIdPartition, int] = {}
@@ -102,18 +102,18 @@ class LoggedFacts(MetadataFacts):
 
     def _replayed(self, batch: LogBatch, delta: MetadataDelta) -> LogBatch:
         assert self.batch is not None
-        image, left, base = self.state.image, batch.records, batch.base_offset
+        image, remaining, base_offset = self.state.image, batch.records, batch.base_offset
         while True:
             try:
-                image.replay_batch(left, base, batch.epoch, delta)
+                image.replay_batch(remaining, base_offset, batch.epoch, delta)
             except KeyError as error:
                 self.unknown.append((image.offset, str(error)))
-                at = image.offset - batch.base_offset
+                position = image.offset - batch.base_offset
                 records, originals = list(batch.records), list(self.batch.records)
-                records[at], originals[at] = _NOTHING, _NO_OP
+                records[position], originals[position] = _NOTHING, _NO_OP
                 batch = replace(batch, records=tuple(records))
                 self.batch = replace(self.batch, records=tuple(originals))
-                left, base = batch.records[at + 1 :], image.offset + 1
+                remaining, base_offset = batch.records[position + 1 :], image.offset + 1
             else:
                 return batch
 
@@ -122,8 +122,8 @@ class LoggedFacts(MetadataFacts):
         assert self.batch is not None
         self.state.epoch = batch.epoch
         for record in self.batch.records:
-            if type(record) in _TOLD:
-                self.told(record, 0)
+            if type(record) in _NODE_EVENTS:
+                self.on_node_record(record, 0)
 
     def tell_records(self, batch: LogBatch) -> None:
         """Emit the records of a batch in the versions in which they were written."""
@@ -132,24 +132,26 @@ class LoggedFacts(MetadataFacts):
         kernel, names, cause = self.kernel, self.state.names, self.kernel.cause
         unknown, causes, emit = self.batch.unknown_tags, self.causes, kernel.emit
         epoch, base_offset = batch.epoch, batch.base_offset
-        written = zip(batch.records, self.batch.records, self.batch.versions, strict=True)
-        for offset, (record, original, version) in enumerate(written, base_offset):
+        triples = zip(batch.records, self.batch.records, self.batch.versions, strict=True)
+        for offset, (record, original, version) in enumerate(triples, base_offset):
             kernel.cause = causes.get(offset, cause)
             if type(record) is PartitionChangeRecord and not unknown:
                 kind, _, text = text_of(record, names)
             elif isinstance(original, wire.NoOpRecord):
                 continue
             else:
-                kind, data = _shown(record, original, names)
+                kind, fields = _shown_record(record, original, names)
                 if offset in unknown:
-                    data["taggedFields"] = {str(tag): value.hex() for tag, value in unknown[offset]}
-                text = msgspec.json.encode(data).decode()
-            place = offset, epoch, base_offset
-            seq = emit(events.MetadataRecordCommitted, *place, kind, max(0, version), text)
+                    fields["taggedFields"] = {
+                        str(tag): value.hex() for tag, value in unknown[offset]
+                    }
+                text = msgspec.json.encode(fields).decode()
+            position = offset, epoch, base_offset
+            seq = emit(events.MetadataRecordCommitted, *position, kind, max(0, version), text)
             if isinstance(record, PartitionRecord | PartitionChangeRecord):
                 self._causes[TopicIdPartition(record.topic_id, record.partition_id)] = seq
             else:
-                self.told(original, seq)
+                self.on_node_record(original, seq)
         kernel.cause = cause
 
     def store(self, tp: str, after: PartitionRegistration) -> None:
@@ -196,16 +198,16 @@ class WallClockEvents:
         else:
             state.now_us = time_us
 
-    def note(self, entry: Entry, cause: int = 0) -> int:
+    def note(self, line: LogLine, cause: int = 0) -> int:
         """Emit a line of a text log, and return the event's number."""
-        self.go_to(entry.time_us)
+        self.go_to(line.time_us)
         self.kernel.cause = cause
-        fact = entry.fact
+        fact = line.fact
         tp = getattr(fact, "tp", None) or ""
-        host = NOBODY if entry.node is None else entry.node
+        host = NOBODY if line.node is None else line.node
         kind = type(fact).__name__
-        text = entry.sentence
-        return self.kernel.emit(events.LineLogged, host, tp, entry.source, entry.level, kind, text)
+        text = line.sentence
+        return self.kernel.emit(events.LineLogged, host, tp, line.source, line.level, kind, text)
 
 
 class HistoryEvents(WallClockEvents):
@@ -218,7 +220,7 @@ class HistoryEvents(WallClockEvents):
         super().__init__(observers, begin_us, release)
         self.metadata = CommittedMetadata()
         self.facts = LoggedFacts(self.kernel, self.metadata)
-        self.facts.told = self._tell
+        self.facts.on_node_record = self._tell
         self.controller = NOBODY
         self.controllers: dict[int, str] = {}
         self.brokers: dict[int, str] = {}
@@ -284,9 +286,9 @@ class HistoryEvents(WallClockEvents):
         for offset, changed in enumerate(records, batch.base_offset):
             if isinstance(changed, PartitionChangeRecord) and offset not in causes:
                 topic = self.image.topics.get(changed.topic_id)
-                before = None if topic is None else topic.partitions.get(changed.partition_id)
-                if before is not None:
-                    touched = [before.leader, *before.isr, *before.elr]
+                partition = None if topic is None else topic.partitions.get(changed.partition_id)
+                if partition is not None:
+                    touched = [partition.leader, *partition.isr, *partition.elr]
                     touched += [changed.leader, *(changed.isr or ())]
                     seq = next((decided[broker] for broker in touched if broker in decided), 0)
                     causes[offset] = seq
@@ -295,7 +297,7 @@ class HistoryEvents(WallClockEvents):
 
     def _tell(self, record: Message, seq: int) -> None:
         """Emit what a record says of a node."""
-        tell = _TOLD.get(type(record))
+        tell = _NODE_EVENTS.get(type(record))
         if tell is not None:
             self.kernel.cause = seq
             tell(self, record)
@@ -372,7 +374,7 @@ _DECISIONS: Final[dict[type[Message], Callable[[HistoryEvents, Any], tuple[int, 
     wire.FenceBrokerRecord: HistoryEvents.fence_broker,
     wire.UnfenceBrokerRecord: HistoryEvents.unfence_broker,
 }
-_TOLD: Final[dict[type[Message], Callable[[HistoryEvents, Any], object]]] = {
+_NODE_EVENTS: Final[dict[type[Message], Callable[[HistoryEvents, Any], object]]] = {
     wire.RegisterBrokerRecord: HistoryEvents.register_broker,
     wire.BrokerRegistrationChangeRecord: HistoryEvents.change_broker,
     wire.FenceBrokerRecord: HistoryEvents.fence_broker,
@@ -386,19 +388,23 @@ _TOLD: Final[dict[type[Message], Callable[[HistoryEvents, Any], object]]] = {
 # ---- records as they are shown
 
 
-def _shown(record: AnyRecord, original: Message, names: LogNames) -> tuple[str, dict[str, Any]]:
+def _shown_record(
+    record: AnyRecord, original: Message, names: LogNames
+) -> tuple[str, dict[str, Any]]:
     """A record's type, and its fields by Kafka's names."""
     if record is _NOTHING:
         name = type(original).__name__.removesuffix("Record").removesuffix("Message")
         return name, plain_record(original)
-    shown = show(record, names)
-    data = shown.data
+    shown_record = show(record, names)
+    fields = shown_record.data
     if isinstance(original, wire.RegisterBrokerRecord | wire.RegisterControllerRecord):
-        data["incarnationId"] = uuid_text(original.incarnation_id)
-        data["endPoints"] = [f"{endpoint.host}:{endpoint.port}" for endpoint in original.end_points]
+        fields["incarnationId"] = uuid_text(original.incarnation_id)
+        fields["endPoints"] = [
+            f"{endpoint.host}:{endpoint.port}" for endpoint in original.end_points
+        ]
         if isinstance(original, wire.RegisterBrokerRecord) and original.rack:
-            data["rack"] = original.rack
-    return shown.type, data
+            fields["rack"] = original.rack
+    return shown_record.type, fields
 
 
 def plain_record(record: Message) -> dict[str, Any]:
@@ -422,5 +428,5 @@ def _plain(value: object) -> Any:  # noqa: ANN401 - JSON
 
 
 def _camel_case(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)
+    first_word, *other_words = name.split("_")
+    return first_word + "".join(word.capitalize() for word in other_words)

@@ -14,14 +14,14 @@ STYLE: Final = Path(__file__).parent / "postmortem.css"
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 
 
-def page(report: Report, made: str) -> str:
-    """Return the whole page; ``made`` says when the report was made."""
+def page(report: Report, footer: str) -> str:
+    """Return the whole page; ``footer`` is its last line."""
     body = element(
         "body",
         element("h1", clean(report.title)),
         element("p", clean(report.verdict), class_=f"verdict {'bad' if report.is_bad else 'good'}"),
         *(part for section in report.sections for part in _section(section)),
-        element("p", made, class_="note"),
+        element("p", footer, class_="note"),
     )
     return document(element("html", head(clean(report.title), [STYLE]), body, lang="en"))
 

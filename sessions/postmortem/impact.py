@@ -20,7 +20,7 @@ from emulator.metadata_log.records import (
 from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.postmortem.events import Applied
 from sessions.postmortem.reasons import Causes
-from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import (
     Configured,
     ControlledShutdown,
@@ -167,7 +167,7 @@ class Impact:
         self._min_isrs: dict[int, int] = {}
         self._ends: dict[tuple[int | None, str], int] = {}
         self._lags: dict[tuple[int, int], Lag] = {}
-        self._last_lines: dict[int, Entry] = {}
+        self._last_lines: dict[int, LogLine] = {}
         self._starting: set[int] = set()
         self._stopping: set[int] = set()
         self._missed: dict[int, int] = {}
@@ -192,7 +192,7 @@ class Impact:
         if applied.delta.configs:
             self._judge_all(applied, image)
 
-    def note(self, line: Entry) -> None:
+    def note(self, line: LogLine) -> None:
         """Add what a line of a text log says; a new replica's log is cut to offset 0."""
         self._note_node(line)
         match line.fact:
@@ -213,7 +213,7 @@ class Impact:
 
     # ---- brokers
 
-    def _note_node(self, line: Entry) -> None:
+    def _note_node(self, line: LogLine) -> None:
         """Note which nodes start, shut down or can no longer be reached."""
         if line.node is not None:
             self._last_lines[line.node] = line
@@ -429,8 +429,8 @@ class Impact:
         else:
             self.reigns.pop(tp, None)
 
-    def _keep(self, kept: list, item: object) -> None:  # type: ignore[type-arg]
-        if len(kept) < KEPT_MAX:
-            kept.append(item)
+    def _keep(self, entries: list, entry: object) -> None:  # type: ignore[type-arg]
+        if len(entries) < KEPT_MAX:
+            entries.append(entry)
         else:
             self.left_out += 1

@@ -19,11 +19,11 @@ from sessions.own_cluster.places import Place
 from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.postmortem.events import US_PER_MS, Applied, HistoryEvents, plain_record
 from sessions.postmortem.impact import Impact
-from sessions.postmortem.log_files import WANTED, LogCopy, copies_in, is_text_log
+from sessions.postmortem.log_files import EXPECTED, LogCopy, copies_in, is_text_log
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.processes import Processes
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
-from sessions.postmortem.timeline import Entry, Timeline
+from sessions.postmortem.timeline import Timeline, TimelineEntry
 from sessions.postmortem.transactions import Transactions
 from sessions.postmortem.witnesses import FOREVER_US, Lines, Witnesses
 from sessions.text import clean, plural
@@ -34,7 +34,7 @@ OLDEST: Final = "3.3"
 """The release of a cluster whose brokers do not tell: the first one with KRaft in production."""
 UNEXPLAINED_MAX: Final = 10_000
 """How many unexplained records are told."""
-TOLD_EVERY: Final = 1_024
+PROGRESS_EVERY: Final = 1_024
 SET_BACK_US: Final = 100_000
 """Clocks that differ by less are not told."""
 
@@ -137,8 +137,8 @@ def read_sources(paths: Sequence[str], zone: tzinfo = UTC) -> tuple[MergedLog, T
         for copy in copies_in(Path(path), path):
             copies.setdefault(copy.name, copy)
     if not copies:
-        named = " and ".join(map(clean, paths))
-        raise SourceError(f"{named}: no metadata log is in it; {WANTED}")
+        names = " and ".join(map(clean, paths))
+        raise SourceError(f"{names}: no metadata log is in it; {EXPECTED}")
     return MergedLog(list(copies.values())), find_text_logs(texts, zone)
 
 
@@ -198,12 +198,12 @@ def begin_of(log: MergedLog, lines: TextLogs | None = None) -> int:
     Raises:
         SourceError: there is none.
     """
-    first = next((batch for batch in _all_batches(log) if batch.records), None)
-    if first is None:
-        reasons = "; ".join(log.notes) or f"it has no record; {WANTED}"
+    first_batch = next((batch for batch in _all_batches(log) if batch.records), None)
+    if first_batch is None:
+        reasons = "; ".join(log.notes) or f"it has no record; {EXPECTED}"
         raise SourceError(f"{clean(log.first.name)}: {reasons}")
     begins = [file.first_us for file in lines.files] if lines is not None else []
-    return min([first.timestamp * US_PER_MS, *begins])
+    return min([first_batch.timestamp * US_PER_MS, *begins])
 
 
 def _all_batches(log: MergedLog) -> Iterator[MetadataBatch]:
@@ -237,23 +237,25 @@ class _Examination:
         self.witnesses = Witnesses()
         self.unexplained: list[Unexplained] = []
         self.unexplained_count = 0
-        self._waiting: deque[Unexplained] = deque()
+        self._unexplained_later: deque[Unexplained] = deque()
 
     def run(self) -> Incident:
         log = self.log
-        known, begin_us = _release_of(log), begin_of(log, self.text_logs)
-        release = Processes.at_the_beginning(self.text_logs).release(known, is_exact=True)
+        release_by_records, begin_us = _release_of(log), begin_of(log, self.text_logs)
+        release = Processes.at_the_beginning(self.text_logs).release(
+            release_by_records, is_exact=True
+        )
         if self.text_logs is not None:
             self.lines = Lines(self.text_logs.entries())
         history = HistoryEvents(self.observers, begin_us, release)
         incident = Incident(
             release, history.image, self.timeline, self.impact, [], begin_us, begin_us
         )
-        self._read(history, incident)
+        self._read_batches(history, incident)
         incident.nodes = sorted({*history.brokers, *history.controllers})
         incident.controllers = tuple(sorted(history.controllers))
         incident.processes = self.processes
-        incident.release = self.processes.release(known, is_exact=True)
+        incident.release = self.processes.release(release_by_records, is_exact=True)
         incident.timeline.end()
         incident.end_us = history.now_us
         incident.records, incident.batches = self.records, self.batches
@@ -277,7 +279,7 @@ class _Examination:
         yield from ((batch, False) for batch in resolved)
 
     def _counted(self) -> Iterator[MetadataBatch]:
-        is_limited, told = self.until != Place(), 0
+        is_limited, reported = self.until != Place(), 0
         for batch in self.log.batches(joins_idle=not is_limited):
             if is_limited:
                 end, time_us = batch.base_offset, batch.timestamp * US_PER_MS
@@ -285,16 +287,16 @@ class _Examination:
                     return
             self.batches += batch.batches
             self.records += len(batch.records)
-            if self.progress is not None and self.records >= told + TOLD_EVERY:
-                told = self.records
-                self.progress(told)
+            if self.progress is not None and self.records >= reported + PROGRESS_EVERY:
+                reported = self.records
+                self.progress(reported)
             if self.rules is not None:
                 self._explain(batch)
             yield batch
         if self.rules is not None:
-            self._keep(self.rules.end())
+            self._keep_causes(self.rules.end())
 
-    def _read(self, history: HistoryEvents, incident: Incident) -> None:
+    def _read_batches(self, history: HistoryEvents, incident: Incident) -> None:
         try:
             for batch, is_snapshot in self._stream():
                 time_us = batch.timestamp * US_PER_MS
@@ -308,7 +310,7 @@ class _Examination:
                     continue
                 self.timeline.take(applied, self.because)
                 self.impact.take(applied, history.image, self.because)
-                self._told(applied)
+                self._add_unexplained(applied)
         except FormatError as error:
             incident.notes.append(f"the log {error}; what is before that was read")
 
@@ -318,23 +320,23 @@ class _Examination:
 
     def _note_until(self, history: HistoryEvents, time_us: int) -> None:
         """Tell the lines of text logs up to a time."""
-        for entry in self.lines.until(time_us):
-            seq = history.note(entry, self.witnesses.cause_of(entry))
-            self.witnesses.add(seq, entry)
+        for line in self.lines.until(time_us):
+            seq = history.note(line, self.witnesses.cause_of(line))
+            self.witnesses.add(seq, line)
             if self.only_events:
                 continue
-            self.timeline.note(entry)
-            self.impact.note(entry)
-            self.processes.note(entry)
+            self.timeline.note(line)
+            self.impact.note(line)
+            self.processes.note(line)
 
     # ---- the rules
 
     def _explain(self, batch: MetadataBatch) -> None:
         if self.rules is None:
             return
-        self._keep(self.rules.feed(batch))
+        self._keep_causes(self.rules.feed(batch))
 
-    def _keep(self, explanations: Iterable[Explanation]) -> None:
+    def _keep_causes(self, explanations: Iterable[Explanation]) -> None:
         """Keep the causes until their records are applied, and what no rule explains."""
         for explanation in explanations:
             if explanation.is_explained:
@@ -349,19 +351,24 @@ class _Examination:
                 record = plain_record(explanation.messages[0])
                 unexplained = Unexplained(explanation.offset, kind, record, explanation.because)
                 self.unexplained.append(unexplained)
-                self._waiting.append(unexplained)
+                self._unexplained_later.append(unexplained)
 
-    def _told(self, applied: Applied) -> None:
+    def _add_unexplained(self, applied: Applied) -> None:
         """Forget causes that were told, and tell what nothing explains."""
         end = applied.batch.base_offset + len(applied.records)
         for offset in [offset for offset in self.because if offset < end]:
             del self.because[offset]
-        while self._waiting and self._waiting[0].offset < end:
-            unexplained = self._waiting.popleft()
+        while self._unexplained_later and self._unexplained_later[0].offset < end:
+            unexplained = self._unexplained_later.popleft()
             source = f"__cluster_metadata offset {unexplained.offset}"
-            what = f"a {unexplained.kind} record that no rule of the release explains"
-            entry = Entry(
-                applied.time_us, "unexplained", what, unexplained.why, source, unexplained.offset
+            sentence = f"a {unexplained.kind} record that no rule of the release explains"
+            entry = TimelineEntry(
+                applied.time_us,
+                "unexplained",
+                sentence,
+                unexplained.why,
+                source,
+                unexplained.offset,
             )
             self.timeline.add(entry)
 
@@ -375,10 +382,10 @@ class _Examination:
             yield f"{count} of aborted metadata transactions are left out"
         unknown = history.facts.unknown
         if unknown:
-            (offset, what), count = unknown[0], plural(len(unknown), "record")
+            (offset, cause), count = unknown[0], plural(len(unknown), "record")
             yield (
                 f"{count} left out, because no record before them created what they refer to: the "
-                f"first one, at offset {offset:,}, is about {what}"
+                f"first one, at offset {offset:,}, is about {cause}"
             )
         if history.set_back_us > SET_BACK_US:
             yield (

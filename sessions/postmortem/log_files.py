@@ -27,7 +27,7 @@ from sessions.own_cluster.recognition import METADATA_FOLDER
 from sessions.own_cluster.wrong_files import identify
 from sessions.text import clean
 
-WANTED: Final = (
+EXPECTED: Final = (
     "wanted is the folder __cluster_metadata-0 of a node, or a folder that such folders are in"
 )
 FOLDERS_MAX: Final = 10_000
@@ -106,9 +106,9 @@ class LogCopy:
         self.node = node
         self.notes: list[str] = []
         self._segments = _in_order(files)
-        first = self._first_header()
-        self.start = 0 if first is None else first.base_offset
-        self.snapshot = self._first_snapshot(files, is_log_empty=first is None)
+        header = self._first_header()
+        self.start = 0 if header is None else header.base_offset
+        self.snapshot = self._first_snapshot(files, is_log_empty=header is None)
         if self.snapshot is not None:
             self.start = self.snapshot.end
 
@@ -162,7 +162,9 @@ class LogCopy:
                 f"starts in the middle of a log: offsets 0 to {self.start - 1:,} are missing; "
                 "wanted is the whole folder, whose snapshot has them"
             )
-        raise FormatError(f"has neither a whole batch of records nor a complete snapshot; {WANTED}")
+        raise FormatError(
+            f"has neither a whole batch of records nor a complete snapshot; {EXPECTED}"
+        )
 
     # ---- reading
 
@@ -174,14 +176,16 @@ class LogCopy:
         snapshot = self.snapshot
         if snapshot is None:
             return
-        at, time_ms = max(0, snapshot.end - snapshot.count), 0
-        for batch in self._read(snapshot.path):
-            first = batch.records[0] if batch.records else None
-            if isinstance(first, SnapshotHeaderRecord):
-                time_ms = min(first.last_contained_log_timestamp, LAST_MS)
-            stamp = time_ms if time_ms > 0 else batch.timestamp
-            yield replace(batch, base_offset=at, leader_epoch=snapshot.epoch, timestamp=stamp)
-            at += 0 if batch.is_control else len(batch.records)
+        offset, time_ms = max(0, snapshot.end - snapshot.count), 0
+        for batch in self._batches_of_file(snapshot.path):
+            first_record = batch.records[0] if batch.records else None
+            if isinstance(first_record, SnapshotHeaderRecord):
+                time_ms = min(first_record.last_contained_log_timestamp, LAST_MS)
+            timestamp = time_ms if time_ms > 0 else batch.timestamp
+            yield replace(
+                batch, base_offset=offset, leader_epoch=snapshot.epoch, timestamp=timestamp
+            )
+            offset += 0 if batch.is_control else len(batch.records)
 
     def batches(self, start: int, end: int, *, joins_idle: bool = False) -> Iterator[MetadataBatch]:
         """Yield the batches from offset ``start`` to ``end`` (exclusive), as far as it has them.
@@ -191,13 +195,13 @@ class LogCopy:
         """
         expected = self.start
         for number, path in enumerate(self._segments):
-            following = self._segments[number + 1 : number + 2]
-            if following and _base_offset(following[0]) <= start:
+            next_segment = self._segments[number + 1 : number + 2]
+            if next_segment and _base_offset(next_segment[0]) <= start:
                 continue
-            for batch in self._read(path, joins_idle=joins_idle):
-                after = batch.base_offset + len(batch.records)
-                if after <= max(start, self.start):
-                    expected = after
+            for batch in self._batches_of_file(path, joins_idle=joins_idle):
+                end_offset = batch.base_offset + len(batch.records)
+                if end_offset <= max(start, self.start):
+                    expected = end_offset
                     continue
                 if batch.base_offset >= end:
                     return
@@ -207,11 +211,11 @@ class LogCopy:
                         "missing; what is before them was read"
                     )
                     return
-                expected = after
+                expected = end_offset
                 is_cut = batch.batches > 1 and batch.base_offset < start
                 yield batch.since(start) if is_cut else batch
 
-    def _read(self, path: Path, *, joins_idle: bool = False) -> Iterator[MetadataBatch]:
+    def _batches_of_file(self, path: Path, *, joins_idle: bool = False) -> Iterator[MetadataBatch]:
         name = path.name if path.name == self.name else f"{self.name}/{path.name}"
         try:
             with open_content(path, name) as content:
@@ -239,7 +243,7 @@ def copies_in(path: Path, name: str) -> list[LogCopy]:
             return [copy for folder in _folders_in(path) if (copy := _copy_of(folder, name, path))]
         with open_content(path, name) as content:
             if not metadata_log.recognizes(content.head):
-                raise SourceError(f"{clean(name)} is {identify(content)[0]}; {WANTED}")
+                raise SourceError(f"{clean(name)} is {identify(content)[0]}; {EXPECTED}")
             _require_metadata(content)
         return [LogCopy(name, [path])]
     except FormatError as error:
@@ -272,12 +276,12 @@ def _folders_in(path: Path) -> Iterator[Path]:
     if metadata_log.is_folder(path):
         yield path
         return
-    waiting, seen = [path], 0
-    while waiting and seen < FOLDERS_MAX:
-        folder, seen = waiting.pop(), seen + 1
+    waiting, visited = [path], 0
+    while waiting and visited < FOLDERS_MAX:
+        folder, visited = waiting.pop(), visited + 1
         with suppress(OSError):
-            inside = sorted(child for child in folder.iterdir() if child.is_dir())
-            for child in inside:
+            children = sorted(child for child in folder.iterdir() if child.is_dir())
+            for child in children:
                 if child.is_symlink():
                     continue
                 if metadata_log.is_folder(child):
@@ -286,25 +290,25 @@ def _folders_in(path: Path) -> Iterator[Path]:
                     waiting.append(child)
 
 
-def _copy_of(folder: Path, name: str, given: Path) -> LogCopy | None:
+def _copy_of(folder: Path, name: str, root: Path) -> LogCopy | None:
     """The log in a folder; None if it is another partition's and was not named by the user."""
     files = [
         file
         for file in folder.iterdir()
         if SEGMENT.fullmatch(file.name) or SNAPSHOT.fullmatch(file.name)
     ]
-    inside = folder.relative_to(given).as_posix()
-    called = name if inside == "." else f"{name.rstrip('/')}/{inside}"
-    if folder not in (given, given / METADATA_FOLDER):
+    relative = folder.relative_to(root).as_posix()
+    copy_name = name if relative == "." else f"{name.rstrip('/')}/{relative}"
+    if folder not in (root, root / METADATA_FOLDER):
         try:
-            with open_content(min(files), called) as content:
+            with open_content(min(files), copy_name) as content:
                 _require_metadata(content)
         except (FormatError, SourceError):
             return None
     try:
-        return LogCopy(called, files, _node_of(folder))
+        return LogCopy(copy_name, files, _node_of(folder))
     except FormatError as error:
-        raise SourceError(f"{clean(called)} ({metadata_log.NAME}) {error}") from error
+        raise SourceError(f"{clean(copy_name)} ({metadata_log.NAME}) {error}") from error
 
 
 def _node_of(folder: Path) -> int | None:
@@ -325,15 +329,15 @@ def _snapshot(path: Path) -> Snapshot | None:
             for batch in batches_of(content):
                 if isinstance(batch, Torn):
                     return None
-                last = batch.records[-1] if batch.records else None
-                is_complete |= isinstance(last, SnapshotFooterRecord)
+                last_record = batch.records[-1] if batch.records else None
+                is_complete |= isinstance(last_record, SnapshotFooterRecord)
                 count += 0 if batch.is_control else len(batch.records)
     except (FormatError, SourceError):
         return None
-    named = SNAPSHOT.fullmatch(path.name)
-    if named is None or not is_complete or not count:
+    match = SNAPSHOT.fullmatch(path.name)
+    if match is None or not is_complete or not count:
         return None
-    return Snapshot(path, int(named[1]), int(named[2]), count)
+    return Snapshot(path, int(match[1]), int(match[2]), count)
 
 
 def _in_order(files: Sequence[Path]) -> list[Path]:
@@ -344,5 +348,5 @@ def _in_order(files: Sequence[Path]) -> list[Path]:
 
 
 def _base_offset(path: Path) -> int:
-    named = SEGMENT.fullmatch(path.name)
-    return int(named[1]) if named else 0
+    match = SEGMENT.fullmatch(path.name)
+    return int(match[1]) if match else 0

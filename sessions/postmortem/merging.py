@@ -63,21 +63,21 @@ class MergedLog:
     def _compare(self, newest: LogCopy, copy: LogCopy) -> int:
         """Return up to which offset a copy agrees with the newest one; add what it has beyond."""
         _require_one_cluster(newest, copy)
-        end = _agreed(newest, copy)
+        end = _common_end(newest, copy)
         span = copy.span
         if span.end > end:
             self.tails.append(Tail(copy.name, copy.node, end, span.end, span.last_epoch))
         return end
 
     def _require_no_gap(self) -> None:
-        at = self.first.start
+        reached = self.first.start
         for copy, end in self._ends.items():
-            if copy.start > at:
+            if copy.start > reached:
                 raise SourceError(
-                    f"between the copies of the log, offsets {at:,} to {copy.start - 1:,} are "
+                    f"between the copies of the log, offsets {reached:,} to {copy.start - 1:,} are "
                     "missing; wanted is another node's folder, or a snapshot that has them"
                 )
-            at = max(at, end)
+            reached = max(reached, end)
 
     @property
     def copies(self) -> list[LogCopy]:
@@ -108,36 +108,36 @@ class MergedLog:
 
         ``joins_idle``: runs of an idle controller's batches are yielded as one batch each.
         """
-        at = self.first.start
+        offset = self.first.start
         unread = self.copies
         while copy := next(
-            (candidate for candidate in unread if candidate.start <= at < self._ends[candidate]),
+            (copy for copy in unread if copy.start <= offset < self._ends[copy]),
             None,
         ):
             unread.remove(copy)
             end = self._ends[copy]
             is_whole = end == END or end >= copy.span.end
-            for batch in copy.batches(at, end, joins_idle=joins_idle and is_whole):
-                at = batch.base_offset + len(batch.records)
+            for batch in copy.batches(offset, end, joins_idle=joins_idle and is_whole):
+                offset = batch.base_offset + len(batch.records)
                 yield batch
 
 
-def _require_one_cluster(one: LogCopy, other: LogCopy) -> None:
-    starts = {start.epoch: start for start in one.span.epochs}
+def _require_one_cluster(copy: LogCopy, other: LogCopy) -> None:
+    starts = {start.epoch: start for start in copy.span.epochs}
     for start in other.span.epochs:
         same = starts.get(start.epoch)
         if same is not None and same.offset == start.offset and same.crc != start.crc:
             raise SourceError(
-                f"{clean(one.name)} and {clean(other.name)} are logs of different clusters: in "
+                f"{clean(copy.name)} and {clean(other.name)} are logs of different clusters: in "
                 f"epoch {start.epoch} they have different records at offset {start.offset:,}"
             )
 
 
-def _agreed(one: LogCopy, other: LogCopy) -> int:
+def _common_end(copy: LogCopy, other: LogCopy) -> int:
     """The offset up to which two copies have the same records."""
-    epochs = {start.epoch for start in one.span.epochs}
+    epochs = {start.epoch for start in copy.span.epochs}
     common = [start.epoch for start in other.span.epochs if start.epoch in epochs]
     if not common:
-        return min(other.span.end, max(one.start, other.start))
+        return min(other.span.end, max(copy.start, other.start))
     last = max(common)
-    return min(one.span.end_of(last), other.span.end_of(last))
+    return min(copy.span.end_of(last), other.span.end_of(last))

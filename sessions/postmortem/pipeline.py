@@ -32,8 +32,8 @@ from sessions.postmortem.session import write_session
 from sessions.recording.recorder import CHUNK_EVENTS_MAX, Recorder, adapted
 
 TOO_EARLY: Final = "the process that reads the history has ended too early"
-READ: Final = "read"
-STORE: Final = "store"
+READER: Final = "read"
+STORER: Final = "store"
 _LENGTH_BYTES: Final = 4
 _PIPE_BYTES: Final = 1 << 20
 """The size of the pipe: it holds some chunks, so that neither process often waits."""
@@ -94,7 +94,7 @@ def start(name: str, task: Task, stdin: int) -> "subprocess.Popen[bytes]":
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=environment(),
-        start_new_session=name == STORE,  # the process that started it handles ctrl-c
+        start_new_session=name == STORER,  # the process that started it handles ctrl-c
     )
 
 
@@ -118,15 +118,15 @@ class Packer:
     def flush(self) -> None:
         """Send what was taken since the last chunk."""
         if self._events:
-            data = codec.encode(self._events, codec.group(self._events))
-            self.send(Packed(data))
-            self._limit = adapted(self._limit, len(data))
+            block = codec.encode(self._events, codec.group(self._events))
+            self.send(Packed(block))
+            self._limit = adapted(self._limit, len(block))
             self._events = []
 
     def send(self, message: Message) -> None:
-        data = _ENCODE(message)
-        self._pipe.write(len(data).to_bytes(_LENGTH_BYTES, "big"))
-        self._pipe.write(data)
+        encoded = _ENCODE(message)
+        self._pipe.write(len(encoded).to_bytes(_LENGTH_BYTES, "big"))
+        self._pipe.write(encoded)
         self._pipe.flush()
 
 
@@ -200,11 +200,11 @@ def main() -> None:
     collect_seldom()
     name, text = sys.argv[1:]
     task = msgspec.json.decode(text, type=Task)
-    if name == READ:
+    if name == READER:
         read(task, sys.stdout.buffer)
         return
     threading.Thread(target=_end_with_the_first, daemon=True).start()
-    with start(READ, task, subprocess.DEVNULL) as reader:
+    with start(READER, task, subprocess.DEVNULL) as reader:
         assert reader.stdout is not None
         if hasattr(fcntl, "F_SETPIPE_SZ"):
             fcntl.fcntl(reader.stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)

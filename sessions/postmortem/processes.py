@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from emulator.releases.config import ConfigError, resolve
 from emulator.releases.versions import RELEASE_OF, numbers_of
-from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import Configured, KafkaVersion
 from sessions.postmortem.text_logs.merging import TextLogs
 
@@ -19,7 +19,7 @@ Node = int | None
 SESSION_TIMEOUT: Final = "zookeeper.session.timeout.ms"
 
 
-class Value(NamedTuple):
+class ConfiguredValue(NamedTuple):
     """A value of a configuration, and the nodes whose logs say so.
 
     ``is_negotiated``: it is that of sessions in ZooKeeper's transaction log.
@@ -38,7 +38,7 @@ class Value(NamedTuple):
             return "a text log"
         if len(self.nodes) == 1:
             return f"the log of node {self.nodes[0]}"
-        return f"the logs of nodes {_listed(self.nodes)}"
+        return f"the logs of nodes {_and_joined(self.nodes)}"
 
 
 class Processes:
@@ -65,27 +65,27 @@ class Processes:
         """
         self.session_timeouts[broker] = str(timeout_ms)
 
-    def note(self, line: Entry) -> None:
+    def note(self, line: LogLine) -> None:
         """Take a line of a text log."""
         if isinstance(line.fact, KafkaVersion) and line.fact.version in RELEASE_OF:
             self.releases[line.node] = line.fact.version
         elif isinstance(line.fact, Configured):
             self.settings[line.node] = dict(line.fact.settings)
 
-    def release(self, known: str, *, is_exact: bool) -> str:
-        """Return the newest release that a node runs, if it is one that ``known`` allows.
+    def release(self, by_records: str, *, is_exact: bool) -> str:
+        """Return the newest release that a node runs, if it is one that the records allow.
 
-        ``known`` is what the records tell: the release without its patch number (``is_exact``), or
-        the oldest that it can be.
+        ``by_records`` is the release without its patch number (``is_exact``), or the oldest that it
+        can be.
         """
-        size = len(numbers_of(known))
+        size = len(numbers_of(by_records))
         allowed = [
             release
             for release in self.releases.values()
-            if (numbers_of(release)[:size] == numbers_of(known) if is_exact else True)
-            and numbers_of(release)[:size] >= numbers_of(known)
+            if (numbers_of(release)[:size] == numbers_of(by_records) if is_exact else True)
+            and numbers_of(release)[:size] >= numbers_of(by_records)
         ]
-        return max(allowed, key=numbers_of, default=known)
+        return max(allowed, key=numbers_of, default=by_records)
 
     def remarks(self) -> Iterator[str]:
         """Yield that nodes run different releases, if they do."""
@@ -94,37 +94,41 @@ class Processes:
             if node is not None:
                 nodes.setdefault(release, []).append(node)
         if len(nodes) > 1:
-            told = [
-                f"{'node' if len(ids) == 1 else 'nodes'} {_listed(sorted(ids))} on {release}"
+            groups = [
+                f"{'node' if len(ids) == 1 else 'nodes'} {_and_joined(sorted(ids))} on {release}"
                 for release, ids in sorted(nodes.items(), key=lambda pair: numbers_of(pair[0]))
             ]
-            yield f"not all nodes run the same release: {', '.join(told)}"
+            yield f"not all nodes run the same release: {', '.join(groups)}"
 
-    def value(self, name: str, first: Collection[int] = ()) -> Value | None:
+    def value(self, name: str, asked_first: Collection[int] = ()) -> ConfiguredValue | None:
         """Return a configuration's value, by most nodes; None if no log says it.
 
-        If nodes of ``first`` say it, the others are not asked.
+        If nodes of ``asked_first`` say it, the others are not asked.
         """
         if name == SESSION_TIMEOUT and self.session_timeouts:
             (text, _), *_ = Counter(self.session_timeouts.values()).most_common(1)
-            return Value(text, (), is_negotiated=True)
-        told = {
+            return ConfiguredValue(text, (), is_negotiated=True)
+        texts = {
             node: settings[name] for node, settings in self.settings.items() if name in settings
         }
-        told = {node: text for node, text in told.items() if node in first} or told
-        if not told:
+        texts = {node: text for node, text in texts.items() if node in asked_first} or texts
+        if not texts:
             return None
-        (text, _), *_ = Counter(told.values()).most_common(1)
-        nodes = sorted(node for node, said in told.items() if said == text and node is not None)
-        return Value(text, tuple(nodes))
+        (text, _), *_ = Counter(texts.values()).most_common(1)
+        nodes = sorted(
+            node for node, node_text in texts.items() if node_text == text and node is not None
+        )
+        return ConfiguredValue(text, tuple(nodes))
 
-    def configured(self, release: str, first: Collection[int] = ()) -> dict[str, Value]:
+    def configured(
+        self, release: str, asked_first: Collection[int] = ()
+    ) -> dict[str, ConfiguredValue]:
         """Return what was configured and is not the release's default, by name."""
         default = resolve(release, {})
         values = {}
         names = {name for settings in self.settings.values() for name in settings}
         for name in sorted(names | ({SESSION_TIMEOUT} if self.session_timeouts else set())):
-            value = self.value(name, first)
+            value = self.value(name, asked_first)
             assert value is not None
             try:
                 if resolve(release, {name: value.text}) != default:
@@ -134,6 +138,6 @@ class Processes:
         return values
 
 
-def _listed(numbers: Collection[int]) -> str:
-    *others, last = map(str, numbers)
-    return f"{', '.join(others)} and {last}" if others else last
+def _and_joined(numbers: Collection[int]) -> str:
+    *leading, last = map(str, numbers)
+    return f"{', '.join(leading)} and {last}" if leading else last

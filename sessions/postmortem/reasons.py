@@ -51,7 +51,7 @@ class Causes:
         witness = self._applied.witnesses.get(offset)
         if witness is None:
             return reason
-        return f"{reason}; {witness.entry.sentence}" if reason else witness.entry.sentence
+        return f"{reason}; {witness.line.sentence}" if reason else witness.line.sentence
 
 
 class Reasons:
@@ -78,19 +78,19 @@ class Reasons:
         before, after = change.before, change.after
         if before is None or after is None:
             return ""
-        gone = {broker for broker in before.isr if broker not in after.isr}
-        gone |= {broker for broker in before.elr if broker not in after.elr + after.isr}
+        removed = {broker for broker in before.isr if broker not in after.isr}
+        removed |= {broker for broker in before.elr if broker not in after.elr + after.isr}
         if before.leader != after.leader:
-            gone.add(before.leader)
-        for brokers, what in (
-            (self.fenced & gone, "is fenced"),
-            (self.shutting_down & gone, "shuts down"),
-            (self.registered & gone, "has restarted without a clean shutdown"),
+            removed.add(before.leader)
+        for brokers, event in (
+            (self.fenced & removed, "is fenced"),
+            (self.shutting_down & removed, "shuts down"),
+            (self.registered & removed, "has restarted without a clean shutdown"),
             (self.unfenced & {*after.isr, after.leader}, "is unfenced"),
         ):
             if brokers:
-                named = " and ".join(map(str, sorted(brokers)))
-                return f"broker {named} {what}"
+                ids = " and ".join(map(str, sorted(brokers)))
+                return f"broker {ids} {event}"
         return _of_leader(change)
 
 
@@ -105,10 +105,10 @@ def _of_leader(change: Change) -> str:
         if after.leader == after.preferred_replica:
             return "an election of the preferred leader"
         return ""
-    gone = [broker for broker in before.isr if broker not in after.isr]
-    if gone:
+    removed = [broker for broker in before.isr if broker not in after.isr]
+    if removed:
         return (
-            f"the leader {after.leader} found {brackets(gone)} behind for longer than "
+            f"the leader {after.leader} found {brackets(removed)} behind for longer than "
             "replica.lag.time.max.ms"
         )
     if len(after.isr) > len(before.isr):

@@ -9,7 +9,7 @@ from msgspec import Struct
 from sessions.own_cluster.places import time_text
 from sessions.postmortem.impact import BrokerLoss, Impact, Reign, Risk, Truncation, Window
 from sessions.postmortem.incident import Incident
-from sessions.postmortem.timeline import ISR_SHRINK, Entry
+from sessions.postmortem.timeline import ISR_SHRINK, TimelineEntry
 from sessions.postmortem.what_if import WhatIf, basis, sentences
 from sessions.postmortem.words import Words, timeout_of, timeout_us_of, words_of
 from sessions.text import brackets, plural
@@ -19,7 +19,7 @@ ROWS_MAX: Final = 500
 NAMED_MAX: Final = 8
 SOON_US: Final = 1_000_000
 Row = tuple[str, ...]
-ENTRY: Final = ("time", "what", "because", "source")
+TIMELINE_HEADER: Final = ("time", "what", "because", "source")
 
 
 class Section(Struct, frozen=True):
@@ -86,12 +86,12 @@ def verdict(incident: Incident) -> str:
         f"{plural(unclean, 'unclean election')}" if unclean else "",
         _removed_verdict(impact),
     ]
-    said = "; ".join(part for part in parts if part) or "no partition was without a leader"
+    summary = "; ".join(part for part in parts if part) or "no partition was without a leader"
     count = incident.unexplained_count
     explained = f"{plural(count, 'record')} not explained" if count else "every record is explained"
     if not incident.is_checked:
         explained = "not checked against the rules"
-    sentence = f"{said}; {explained}."
+    sentence = f"{summary}; {explained}."
     return sentence[0].upper() + sentence[1:]
 
 
@@ -151,8 +151,10 @@ def _configured(incident: Incident) -> Iterator[str]:
     if not values:
         yield "What decides about failures was not configured, by the text logs: the defaults hold."
     for source in dict.fromkeys(value.source for value in values.values()):
-        named = [f"{name}={value.text}" for name, value in values.items() if value.source == source]
-        yield f"Configured, by {source}: {', '.join(named)}."
+        settings = [
+            f"{name}={value.text}" for name, value in values.items() if value.source == source
+        ]
+        yield f"Configured, by {source}: {', '.join(settings)}."
 
 
 def _losses(incident: Incident) -> Section | None:
@@ -211,14 +213,14 @@ def _how(loss: BrokerLoss, words: Words, timeout_us: int) -> str:
 def _what_if(comparisons: Sequence[WhatIf]) -> Section | None:
     if not comparisons:
         return None
-    said = [
+    explanations = [
         "Each incident was run on the emulator from the cluster as it was before, without and with"
         " the change. A producer wrote to each affected partition with acks=all, four records a"
         " second. Pauses of over a minute are shortened, and what was administered is left out.",
         *basis(comparisons),
         *(sentence for comparison in comparisons for sentence in sentences(comparison)),
     ]
-    return Section("With another configuration", said)
+    return Section("With another configuration", explanations)
 
 
 def _offline(incident: Incident) -> Section | None:
@@ -237,14 +239,14 @@ def _offline(incident: Incident) -> Section | None:
             _lasted(window, incident),
             _broker(window.leader),
             window.because or "-",
-            _after(window),
+            _led_after(window),
         )
         for window in windows
     )
     return Section("Partitions without a leader", sentences, header, _limited(rows))
 
 
-def _after(window: Window) -> str:
+def _led_after(window: Window) -> str:
     if window.successor is not None:
         return _broker(window.successor)
     return "nobody yet" if window.end_us is None else "the topic was deleted"
@@ -321,13 +323,13 @@ def _at_risk(risk: Risk, impact: Impact) -> str:
         return f"what {risk.leader} had not flushed to its disk when it died"
     if risk.is_unclean:
         had = brackets(risk.isr) if risk.isr else f"[{risk.former}]"
-        said = f"all that {had} had and {risk.leader} had not"
+        sentence = f"all that {had} had and {risk.leader} had not"
     else:
-        said = f"what {risk.former} acknowledged with acks=1 and {risk.leader} had not fetched"
+        sentence = f"what {risk.former} acknowledged with acks=1 and {risk.leader} had not fetched"
         if _was_zombie(risk, impact):
-            said += f", also afterwards, until {risk.former} heard of {risk.leader}"
+            sentence += f", also afterwards, until {risk.former} heard of {risk.leader}"
     cut = _cut_after(risk, impact)
-    return said if cut is None else f"{said}: {cut.node} removed {_removed(cut)} later"
+    return sentence if cut is None else f"{sentence}: {cut.node} removed {_removed(cut)} later"
 
 
 def _was_zombie(risk: Risk, impact: Impact) -> bool:
@@ -385,33 +387,35 @@ def _leaders(incident: Incident) -> Section | None:
     if not changed:
         return None
     rows = ((tp, _reigns(reigns)) for tp, reigns in sorted(changed.items()))
-    kept = _kept(len(incident.impact.reigns) - len(changed))
-    return Section("Who led when", [kept], ("partition", "leaders"), _limited(rows))
+    sentence = _kept_leaders(len(incident.impact.reigns) - len(changed))
+    return Section("Who led when", [sentence], ("partition", "leaders"), _limited(rows))
 
 
-def _kept(count: int) -> str:
+def _kept_leaders(count: int) -> str:
     if not count:
         return "No partition kept its leader."
     return f"{plural(count, 'partition')} kept {'its' if count == 1 else 'their'} leader."
 
 
 def _reigns(reigns: Sequence[Reign]) -> str:
-    said = [
+    texts = [
         f"deleted at {time_text(reign.begin_us)}"
         if reign.leader is None
         else f"{_broker(reign.leader)} from {time_text(reign.begin_us)}"
         for reign in reigns
     ]
-    if len(said) > NAMED_MAX:
-        return "; ".join([said[0], f".. {len(said) - NAMED_MAX} more ..", *said[1 - NAMED_MAX :]])
-    return "; ".join(said)
+    if len(texts) > NAMED_MAX:
+        return "; ".join(
+            [texts[0], f".. {len(texts) - NAMED_MAX} more ..", *texts[1 - NAMED_MAX :]]
+        )
+    return "; ".join(texts)
 
 
 def _shrinks(incident: Incident) -> Section | None:
     shrinks = [entry for entry in incident.timeline.entries if entry.kind == ISR_SHRINK]
     if not shrinks:
         return None
-    return Section("ISRs that shrank", (), ENTRY, _limited(map(_entry, shrinks)))
+    return Section("ISRs that shrank", (), TIMELINE_HEADER, _limited(map(_timeline_row, shrinks)))
 
 
 def _unexplained(incident: Incident) -> Section | None:
@@ -426,10 +430,12 @@ def _unexplained(incident: Incident) -> Section | None:
 
 
 def _timeline(incident: Incident) -> Section:
-    return Section("Timeline", (), ENTRY, _limited(map(_entry, incident.timeline.entries)))
+    return Section(
+        "Timeline", (), TIMELINE_HEADER, _limited(map(_timeline_row, incident.timeline.entries))
+    )
 
 
-def _entry(entry: Entry) -> Row:
+def _timeline_row(entry: TimelineEntry) -> Row:
     return time_text(entry.time_us), entry.what, entry.because or "-", entry.source
 
 
@@ -437,11 +443,11 @@ def _entry(entry: Entry) -> Row:
 
 
 def _limited(rows: Iterator[Row] | Sequence[Row] | map) -> list[Row]:  # type: ignore[type-arg]
-    kept = list(rows)
-    if len(kept) <= ROWS_MAX:
-        return kept
-    more = f".. {len(kept) - ROWS_MAX:,} more"
-    return [*kept[:ROWS_MAX], (more, *[""] * (len(kept[0]) - 1))]
+    listed = list(rows)
+    if len(listed) <= ROWS_MAX:
+        return listed
+    rest = f".. {len(listed) - ROWS_MAX:,} more"
+    return [*listed[:ROWS_MAX], (rest, *[""] * (len(listed[0]) - 1))]
 
 
 def _named(tps: Sequence[str]) -> str:

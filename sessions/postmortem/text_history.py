@@ -42,10 +42,9 @@ from sessions.postmortem.incident import Incident, Progress
 from sessions.postmortem.log_files import copies_in, is_text_log
 from sessions.postmortem.session import write_session
 from sessions.postmortem.text_logs import facts
-from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
-from sessions.postmortem.timeline import Entry as TimelineEntry
-from sessions.postmortem.timeline import Timeline
+from sessions.postmortem.timeline import Timeline, TimelineEntry
 from sessions.postmortem.witnesses import FOREVER_US, Lines, Witnesses
 from sessions.text import clean
 
@@ -55,7 +54,7 @@ NAMED_MAX: Final = 3
 """How many files a refusal names."""
 LOOKED_AT: Final = 100_000
 """How many entries are searched for the release."""
-TOLD_EVERY: Final = 4_096
+PROGRESS_EVERY: Final = 4_096
 _NOBODY: Final = -1
 _KRAFT: Final = (facts.BrokerFenced, facts.QuorumRole, facts.PartitionRecordChanged)
 _UNKNOWN: Final = PartitionRegistration((), (), _NOBODY)
@@ -72,7 +71,7 @@ NO_IMAGE: Final = (
 """Why no cluster can be started in the state before an incident."""
 
 
-class Told(Struct, frozen=True):
+class PartitionClaim(Struct, frozen=True):
     """What a line says of a partition; None: it does not say.
 
     ``is_election``: it is the controller's, who knows the state before.
@@ -94,13 +93,13 @@ class LineTimeline(Timeline):
         """Use the words of a cluster with or without ZooKeeper."""
         super().__init__()
         self.mode = mode
-        self.line: Entry | None = None
+        self.line: LogLine | None = None
 
-    def _add(self, applied: Applied, offset: int, kind: str, what: str, because: str) -> None:
+    def _add(self, applied: Applied, offset: int, kind: str, sentence: str, because: str) -> None:
         source = "" if self.line is None else self.line.source
-        self.add(TimelineEntry(applied.time_us, kind, what, because, source, offset))
+        self.add(TimelineEntry(applied.time_us, kind, sentence, because, source, offset))
 
-    def _tell_unanswered(self, now_us: int) -> None:
+    def _add_unanswered(self, now_us: int) -> None:
         """Nobody else could say whether there was an answer."""
 
     def _of_record(self, record: AnyRecord) -> tuple[str, str, str] | None:
@@ -113,28 +112,30 @@ class LineTimeline(Timeline):
                 return super()._of_record(record)
 
 
-def told_by(entry: Entry) -> Told | None:
+def claim_of(line: LogLine) -> PartitionClaim | None:
     """What a line says of a partition's leader, epoch and ISR."""
-    match entry.fact:
+    match line.fact:
         case facts.PartitionChanged() as fact:
             leader = fact.leader
             if leader is None and fact.state == "OfflinePartition":
                 leader = _NOBODY
             is_unclean = fact.recovery == "RECOVERING"
             is_known = fact.isr is not None or leader == _NOBODY
-            return Told(fact.tp, leader, fact.isr, fact.epoch, fact.version, is_unclean, is_known)
+            return PartitionClaim(
+                fact.tp, leader, fact.isr, fact.epoch, fact.version, is_unclean, is_known
+            )
         case facts.ElectionFailed(tp=tp, state="OfflinePartition"):
-            return Told(tp, _NOBODY, is_election=True)
+            return PartitionClaim(tp, _NOBODY, is_election=True)
         case facts.LeaderAndIsrReceived() | facts.LeftIsr() as fact:
-            return Told(fact.tp, fact.leader, fact.isr, fact.epoch, fact.version)
+            return PartitionClaim(fact.tp, fact.leader, fact.isr, fact.epoch, fact.version)
         case facts.LeaderStarted() as fact:
-            return Told(fact.tp, entry.node, fact.isr, fact.epoch)
+            return PartitionClaim(fact.tp, line.node, fact.isr, fact.epoch)
         case facts.FollowerStarted() as fact:
-            return Told(fact.tp, fact.leader, None, fact.epoch)
+            return PartitionClaim(fact.tp, fact.leader, None, fact.epoch)
         case facts.IsrStored() as fact:
-            return Told(fact.tp, entry.node, fact.isr, None, fact.version)
+            return PartitionClaim(fact.tp, line.node, fact.isr, None, fact.version)
         case facts.IsrShrunk() | facts.IsrExpanded() as fact:
-            return Told(fact.tp, entry.node, fact.isr)
+            return PartitionClaim(fact.tp, line.node, fact.isr)
         case _:
             return None
 
@@ -147,9 +148,9 @@ class LineRecords:
         self.image = image
         self._unclean: dict[str, int] = {}
 
-    def records(self, entry: Entry) -> Iterator[AnyRecord]:
+    def records(self, line: LogLine) -> Iterator[AnyRecord]:
         """Yield what a line adds to the image."""
-        match entry.fact:
+        match line.fact:
             case facts.TopicDeleted(topic=name):
                 topic = self.image.topic(name)
                 if topic is not None:
@@ -157,28 +158,28 @@ class LineRecords:
             case facts.UncleanLeaderElected(tp=str(tp), leader=leader):
                 self._unclean[tp] = leader  # the lines that follow have its epoch
             case fact:
-                yield from self._brokers(fact)
-                told = told_by(entry)
-                if told is not None:
-                    yield from self._partition(told)
+                yield from self._broker_records(fact)
+                claim = claim_of(line)
+                if claim is not None:
+                    yield from self._partition_records(claim)
 
-    def _brokers(self, fact: facts.Fact) -> Iterator[AnyRecord]:
+    def _broker_records(self, fact: facts.Fact) -> Iterator[AnyRecord]:
         """Yield the records of brokers that come and go."""
         match fact:
             case facts.BrokerRegistered(broker=broker, broker_epoch=epoch):
-                yield from self._here((broker,), epoch or 0)
+                yield from self._registrations((broker,), epoch or 0)
             case facts.BrokerUnfenced(broker=int(broker)):
                 known = self.image.brokers.get(broker)
                 if known is not None and known.fenced:
                     yield BrokerRegistrationChangeRecord(broker, known.epoch, UNFENCE)
             case facts.BrokerFenced(broker=broker):
-                yield from self._gone((broker,))
+                yield from self._fencings((broker,))
             case facts.BrokersChanged(live=live, at_start=True):
-                yield from self._gone([known for known in self.image.brokers if known not in live])
-                yield from self._here(live)
+                yield from self._fencings([node for node in self.image.brokers if node not in live])
+                yield from self._registrations(live)
             case facts.BrokersChanged(added=added, deleted=deleted):
-                yield from self._gone(deleted)
-                yield from self._here(added)
+                yield from self._fencings(deleted)
+                yield from self._registrations(added)
             case facts.ControlledShutdown(node=int(node)):
                 known = self.image.brokers.get(node)
                 if known is not None and not known.fenced and not known.in_controlled_shutdown:
@@ -186,62 +187,65 @@ class LineRecords:
             case _:
                 pass
 
-    def _here(self, brokers: Sequence[int], epoch: int = 0) -> Iterator[AnyRecord]:
+    def _registrations(self, brokers: Sequence[int], epoch: int = 0) -> Iterator[AnyRecord]:
         for broker in brokers:
-            known = self.image.brokers.get(broker)
-            if known is None or known.fenced:
+            registration = self.image.brokers.get(broker)
+            if registration is None or registration.fenced:
                 yield RegisterBrokerRecord(broker, "", epoch)
                 yield BrokerRegistrationChangeRecord(broker, epoch, UNFENCE)
 
-    def _gone(self, brokers: Sequence[int]) -> Iterator[AnyRecord]:
+    def _fencings(self, brokers: Sequence[int]) -> Iterator[AnyRecord]:
         for broker in brokers:
-            known = self.image.brokers.get(broker)
-            if known is not None and not known.fenced:
-                yield BrokerRegistrationChangeRecord(broker, known.epoch, FENCE)
+            registration = self.image.brokers.get(broker)
+            if registration is not None and not registration.fenced:
+                yield BrokerRegistrationChangeRecord(broker, registration.epoch, FENCE)
 
-    def _partition(self, told: Told) -> Iterator[AnyRecord]:
-        topic, _, number = told.tp.rpartition("-")
-        known = self.image.topic(topic)
-        before = None if known is None else known.partitions.get(int(number))
-        if told.isr is None if before is None else _is_old(before, told):
+    def _partition_records(self, claim: PartitionClaim) -> Iterator[AnyRecord]:
+        name, _, number = claim.tp.rpartition("-")
+        topic = self.image.topic(name)
+        partition = None if topic is None else topic.partitions.get(int(number))
+        if claim.isr is None if partition is None else _is_outdated(partition, claim):
             return
-        was = before if before is not None else _UNKNOWN
-        leader = was.leader if told.leader is None else told.leader
-        isr = was.isr if told.isr is None else told.isr
-        epoch = was.leader_epoch if told.epoch is None else told.epoch
-        if before is not None and (leader, isr, epoch) == (was.leader, was.isr, was.leader_epoch):
+        former = partition if partition is not None else _UNKNOWN
+        leader = former.leader if claim.leader is None else claim.leader
+        isr = former.isr if claim.isr is None else claim.isr
+        epoch = former.leader_epoch if claim.epoch is None else claim.epoch
+        known = former.leader, former.isr, former.leader_epoch
+        if partition is not None and (leader, isr, epoch) == known:
             return
-        if known is None:
-            yield TopicRecord(topic, topic)
+        if topic is None:
+            yield TopicRecord(name, name)
         yield PartitionRecord(
             int(number),
-            topic,
+            name,
             (),
             isr,
             leader=leader,
-            leader_recovery_state=self._recovery(before, told, leader),
+            leader_recovery_state=self._recovery(partition, claim, leader),
             leader_epoch=epoch,
-            partition_epoch=was.partition_epoch if told.version is None else told.version,
+            partition_epoch=former.partition_epoch if claim.version is None else claim.version,
         )
 
-    def _recovery(self, before: PartitionRegistration | None, told: Told, leader: int) -> int:
+    def _recovery(
+        self, former: PartitionRegistration | None, claim: PartitionClaim, leader: int
+    ) -> int:
         """Only a controller's lines tell an unclean election: others come late or not at all."""
-        if before is None or leader in (_NOBODY, before.leader):
+        if former is None or leader in (_NOBODY, former.leader):
             return RECOVERED
-        is_unclean = told.is_unclean or self._unclean.pop(told.tp, None) == leader
-        is_outside = told.is_election and bool(before.isr) and leader not in before.isr
+        is_unclean = claim.is_unclean or self._unclean.pop(claim.tp, None) == leader
+        is_outside = claim.is_election and bool(former.isr) and leader not in former.isr
         return RECOVERING if is_unclean or is_outside else RECOVERED
 
 
-def _is_old(before: PartitionRegistration, told: Told) -> bool:
+def _is_outdated(partition: PartitionRegistration, claim: PartitionClaim) -> bool:
     """Whether something newer is known: nodes hear of a change one after the other."""
-    if told.epoch is not None and told.epoch < before.leader_epoch:
+    if claim.epoch is not None and claim.epoch < partition.leader_epoch:
         return True
-    if told.version is not None:
-        return told.version < before.partition_epoch
-    if told.epoch is not None or told.leader is None or told.is_election:
+    if claim.version is not None:
+        return claim.version < partition.partition_epoch
+    if claim.epoch is not None or claim.leader is None or claim.is_election:
         return False
-    return told.leader != before.leader and not told.is_unclean
+    return claim.leader != partition.leader and not claim.is_unclean
 
 
 def read_sources(paths: Sequence[str], zone: tzinfo = UTC) -> TextLogs | None:
@@ -260,10 +264,10 @@ def read_sources(paths: Sequence[str], zone: tzinfo = UTC) -> TextLogs | None:
 def release_of(lines: TextLogs) -> tuple[str, Literal["zk", "kraft"]]:
     """Return the release that the logs name, or the oldest one that fits, and the mode."""
     release, is_kraft = "", False
-    for _, entry in zip(range(LOOKED_AT), lines.entries(), strict=False):
-        if isinstance(entry.fact, facts.KafkaVersion) and entry.fact.version in RELEASE_OF:
-            release = entry.fact.version
-        is_kraft = is_kraft or isinstance(entry.fact, _KRAFT)
+    for _, line in zip(range(LOOKED_AT), lines.entries(), strict=False):
+        if isinstance(line.fact, facts.KafkaVersion) and line.fact.version in RELEASE_OF:
+            release = line.fact.version
+        is_kraft = is_kraft or isinstance(line.fact, _KRAFT)
     return release or (OLDEST_KRAFT if is_kraft else OLDEST), "kraft" if is_kraft else "zk"
 
 
@@ -289,32 +293,32 @@ def examine(
     writer, witnesses = LineRecords(image), Witnesses()
     place = until or Place()
     end_us = FOREVER_US if place.time_us is None else place.time_us
-    for entry in Lines(lines.entries()).until(end_us):
-        seq = history.note(entry, witnesses.cause_of(entry))
-        witnesses.add(seq, entry)
+    for line in Lines(lines.entries()).until(end_us):
+        seq = history.note(line, witnesses.cause_of(line))
+        witnesses.add(seq, line)
         records: list[AnyRecord] = []
         delta = MetadataDelta()
-        for record in writer.records(entry):
+        for record in writer.records(line):
             image.replay(record, incident.batches, None, delta)
             records.append(record)
         if records:
             _emit(history, seq, delta)
-            batch = MetadataBatch(incident.batches, 0, entry.time_us // US_PER_MS, False, (), ())
+            batch = MetadataBatch(incident.batches, 0, line.time_us // US_PER_MS, False, (), ())
             applied = Applied(batch, tuple(records), history.now_us, delta, False, {})
-            timeline.line = entry
+            timeline.line = line
             offsets = range(batch.base_offset, batch.base_offset + len(records))
-            because = dict.fromkeys(offsets, entry.sentence)
+            because = dict.fromkeys(offsets, line.sentence)
             timeline.take(applied, because)
             impact.take(applied, image, because)
-        timeline.note(entry)
-        impact.note(entry)
-        incident.processes.note(entry)
+        timeline.note(line)
+        impact.note(line)
+        incident.processes.note(line)
         incident.batches += 1
-        if progress is not None and incident.batches % TOLD_EVERY == 0:
+        if progress is not None and incident.batches % PROGRESS_EVERY == 0:
             progress(incident.batches)
     if not incident.batches:
-        named = " and ".join(clean(file.name) for file in lines.files[:NAMED_MAX])
-        raise SourceError(f"{named}: no line in it is one of those of Kafka that are recognized")
+        names = " and ".join(clean(file.name) for file in lines.files[:NAMED_MAX])
+        raise SourceError(f"{names}: no line in it is one of those of Kafka that are recognized")
     incident.records = incident.batches
     incident.nodes = sorted({*lines.nodes, *image.brokers})
     incident.is_of_lines = True
@@ -332,20 +336,20 @@ def _emit(history: WallClockEvents, seq: int, delta: MetadataDelta) -> None:
     kernel = history.kernel
     kernel.cause = seq
     for key, change in delta.partitions.items():
-        after = change.after
-        if after is None:
+        partition = change.after
+        if partition is None:
             continue
-        tp, isr = f"{change.topic}-{key.partition}", list(after.isr)
+        tp, isr = f"{change.topic}-{key.partition}", list(partition.isr)
         if change.before is None:
             kernel.emit(events.PartitionsAdded, change.topic, key.partition, [isr])
         kernel.emit(
             events.PartitionStateChanged,
             tp,
-            after.leader,
-            after.leader_epoch,
+            partition.leader,
+            partition.leader_epoch,
             isr,
             0,
-            after.partition_epoch,
+            partition.partition_epoch,
         )
     kernel.cause = 0
 

@@ -28,7 +28,7 @@ from emulator.metadata_log.records import (
 from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.postmortem.events import Applied
 from sessions.postmortem.reasons import Causes
-from sessions.postmortem.text_logs.entries import Entry as Line
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import (
     BrokerFenced,
     BrokerRegistered,
@@ -53,7 +53,7 @@ NAMED_MAX: Final = 5
 """How many partitions an entry names."""
 PLACE: Final = "\0"
 """Stands for the names of partitions in a sentence about them."""
-NOT_TOLD: Final = (
+LEFT_OUT: Final = (
     *(BrokerFenced, BrokerRegistered, BrokerUnfenced, Configured, FollowerStarted),
     *(IsrExpanded, IsrShrunk, IsrStored, LeaderAndIsrReceived, LeaderStarted, PartitionChanged),
     *(PartitionRecordChanged, QuorumHighWatermark, SegmentRecovered, UncleanLeaderElected),
@@ -68,7 +68,7 @@ ENTRIES_MAX: Final = 200_000
 """How many entries are kept: more than anybody reads, and bounded."""
 
 
-class Entry(Struct, frozen=True):
+class TimelineEntry(Struct, frozen=True):
     """One line of the timeline.
 
     ``source`` is the record or the line of a text log that says so; ``because`` is empty if nothing
@@ -87,14 +87,14 @@ class Timeline:
     """Collects entries; ``left_out`` counts those that were too many to be kept."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[TimelineEntry] = []
         self.left_out = 0
         self._leaving: set[int] = set()
         self._silent: set[int] = set()
-        self._asked: dict[str, Line] = {}
-        self._asked_in_order: deque[Line] = deque()
+        self._shrinks: dict[str, LogLine] = {}
+        self._shrinks_in_order: deque[LogLine] = deque()
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: TimelineEntry) -> None:
         if len(self.entries) >= ENTRIES_MAX:
             self.left_out += 1
         else:
@@ -105,52 +105,54 @@ class Timeline:
         if applied.is_snapshot:
             return
         for witness in applied.witnesses.values():
-            if isinstance(witness.entry.fact, IsrShrunk):
-                self._asked.pop(witness.entry.fact.tp, None)
-        self._tell_unanswered(applied.time_us)
+            if isinstance(witness.line.fact, IsrShrunk):
+                self._shrinks.pop(witness.line.fact.tp, None)
+        self._add_unanswered(applied.time_us)
         causes = Causes(applied, because)
         for offset, record in enumerate(applied.records, applied.batch.base_offset):
             if isinstance(record, PartitionRecord | PartitionChangeRecord):
                 continue
-            told = self._of_record(record)
-            if told is not None:
-                kind, what, why = told
+            entry = self._of_record(record)
+            if entry is not None:
+                kind, sentence, why = entry
                 reason = causes.of_record(offset, why) + self._of_process(record)
-                self._add(applied, offset, kind, what, reason)
+                self._add(applied, offset, kind, sentence, reason)
         self._partitions(applied, causes)
 
-    def _add(self, applied: Applied, offset: int, kind: str, what: str, because: str) -> None:
+    def _add(self, applied: Applied, offset: int, kind: str, sentence: str, because: str) -> None:
         witness = applied.witnesses.get(offset)
-        source = f"__cluster_metadata offset {offset}" if witness is None else witness.entry.source
-        self.add(Entry(applied.time_us, kind, what, because, source, offset))
+        source = f"__cluster_metadata offset {offset}" if witness is None else witness.line.source
+        self.add(TimelineEntry(applied.time_us, kind, sentence, because, source, offset))
 
-    def note(self, line: Line) -> None:
+    def note(self, line: LogLine) -> None:
         """Add a line of a text log, unless records say the same, or nobody asks for it."""
-        self._tell_unanswered(line.time_us)
+        self._add_unanswered(line.time_us)
         if isinstance(line.fact, IsrShrunk):
-            self._asked[line.fact.tp] = line
-            self._asked_in_order.append(line)
-        if not isinstance(line.fact, NOT_TOLD):
-            self.add(Entry(line.time_us, "line", line.sentence, "", line.source))
+            self._shrinks[line.fact.tp] = line
+            self._shrinks_in_order.append(line)
+        if not isinstance(line.fact, LEFT_OUT):
+            self.add(TimelineEntry(line.time_us, "line", line.sentence, "", line.source))
 
     def end(self) -> None:
         """Add what waits for an answer that may still come, and put all in the order of time."""
-        self._tell_unanswered(FOREVER_US)
+        self._add_unanswered(FOREVER_US)
         self.entries.sort(key=lambda entry: entry.time_us)
 
-    def _tell_unanswered(self, now_us: int) -> None:
+    def _add_unanswered(self, now_us: int) -> None:
         """Add the shrinks of ISRs that leaders wanted, and that no record makes.
 
         The leader is then cut off from the controller, or leads no longer and does not know it.
         """
-        waiting = self._asked_in_order
+        waiting = self._shrinks_in_order
         while waiting and now_us - waiting[0].time_us > SOON_US:
             line = waiting.popleft()
             fact = line.fact
             assert isinstance(fact, IsrShrunk)
-            if self._asked.get(fact.tp) is line:
-                del self._asked[fact.tp]
-                self.add(Entry(line.time_us, "line", line.sentence, UNANSWERED, line.source))
+            if self._shrinks.get(fact.tp) is line:
+                del self._shrinks[fact.tp]
+                self.add(
+                    TimelineEntry(line.time_us, "line", line.sentence, UNANSWERED, line.source)
+                )
 
     # ---- nodes, topics, configurations
 
@@ -210,13 +212,15 @@ class Timeline:
         places: dict[tuple[str, str, str], int] = {}
         for key, change in applied.delta.partitions.items():
             why = causes.of_partition(key, change)
-            for kind, what in _of_partition(change):
-                group = kind, what, why
+            for kind, sentence in _of_partition(change):
+                group = kind, sentence, why
                 groups.setdefault(group, []).append(f"{change.topic}-{key.partition}")
                 places.setdefault(group, causes.place(key))
         for group, tps in groups.items():
-            kind, what, why = group
-            self._add(applied, places[group], kind, what.replace(PLACE, _named(tps)), why)
+            kind, sentence, why = group
+            self._add(
+                applied, places[group], kind, sentence.replace(PLACE, partitions_text(tps)), why
+            )
 
 
 def _of_partition(change: Change) -> Iterator[tuple[str, str]]:
@@ -229,13 +233,13 @@ def _of_partition(change: Change) -> Iterator[tuple[str, str]]:
         return
     if before.leader != after.leader:
         yield _of_leader(before, after)
-    gone = [broker for broker in before.isr if broker not in after.isr]
-    come = [broker for broker in after.isr if broker not in before.isr]
+    removed = [broker for broker in before.isr if broker not in after.isr]
+    added = [broker for broker in after.isr if broker not in before.isr]
     isr = brackets(after.isr)
-    if gone:
-        yield ISR_SHRINK, f"{PLACE}: {brackets(gone)} left the ISR, which is {isr}"
-    if come:
-        yield "isr-expand", f"{PLACE}: {brackets(come)} joined the ISR, which is {isr}"
+    if removed:
+        yield ISR_SHRINK, f"{PLACE}: {brackets(removed)} left the ISR, which is {isr}"
+    if added:
+        yield "isr-expand", f"{PLACE}: {brackets(added)} joined the ISR, which is {isr}"
     if before.is_reassigning != after.is_reassigning:
         word = "starts" if after.is_reassigning else "is complete"
         yield "reassignment", f"{PLACE}: the reassignment {word}"
@@ -251,7 +255,8 @@ def _of_leader(before: PartitionRegistration, after: PartitionRegistration) -> t
     return "leader", f"{PLACE}: {after.leader} leads in place of {before.leader}"
 
 
-def _named(tps: Sequence[str]) -> str:
+def partitions_text(tps: Sequence[str]) -> str:
+    """The names of partitions; of more than five, how many they are and the first ones."""
     if len(tps) <= NAMED_MAX:
         return ", ".join(tps)
     return f"{plural(len(tps), 'partition')} ({', '.join(tps[:NAMED_MAX])}, ..)"
@@ -262,8 +267,8 @@ def _of_topic_or_setting(record: AnyRecord) -> tuple[str, str, str] | None:
         case TopicRecord(name=name):
             return "topic", f"topic {name} is created", ""
         case ConfigRecord(resource_name=name, name=key, value=value):
-            what = "is removed" if value is None else f"is set to {value}"
-            return "config", f"{key} of {name or 'all brokers'} {what}", ""
+            change = "is removed" if value is None else f"is set to {value}"
+            return "config", f"{key} of {name or 'all brokers'} {change}", ""
         case FeatureLevelRecord(name=name, feature_level=level):
             return "feature", f"{name} is finalized at level {level}", ""
         case _:

@@ -52,8 +52,8 @@ class Transactions:
                 yield from self._take(piece)
 
     def _take(self, piece: MetadataBatch) -> Iterator[MetadataBatch]:
-        first = piece.records[0]
-        if isinstance(first, BeginTransactionRecord):
+        first_record = piece.records[0]
+        if isinstance(first_record, BeginTransactionRecord):
             self._held, self._count = [], 0
         if self._held is None:
             yield piece
@@ -65,10 +65,10 @@ class Transactions:
         self._count += len(piece.records)
         if self._count > RECORDS_MAX:
             raise FormatError(f"has a metadata transaction of over {RECORDS_MAX:,} records")
-        if isinstance(first, EndTransactionRecord):
+        if isinstance(first_record, EndTransactionRecord):
             yield _joined(self._held)
             self._held = None
-        elif isinstance(first, AbortTransactionRecord):
+        elif isinstance(first_record, AbortTransactionRecord):
             self.aborted += self._count - len(_MARKERS[:2])
             self._held = None
 
@@ -76,12 +76,12 @@ class Transactions:
 def _split(batch: MetadataBatch) -> Iterator[MetadataBatch]:
     """The batch in pieces, each of one marker or of records without one."""
     start = 0
-    for at, record in enumerate(batch.records):
+    for position, record in enumerate(batch.records):
         if isinstance(record, _MARKERS):
-            if at > start:
-                yield _piece(batch, start, at)
-            yield _piece(batch, at, at + 1)
-            start = at + 1
+            if position > start:
+                yield _piece(batch, start, position)
+            yield _piece(batch, position, position + 1)
+            start = position + 1
     if start < len(batch.records):
         yield _piece(batch, start, len(batch.records))
 

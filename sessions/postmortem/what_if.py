@@ -40,6 +40,8 @@ from sessions.own_cluster.places import time_text
 from sessions.postmortem.impact import BrokerLoss, Impact, Lag
 from sessions.postmortem.incident import Incident
 from sessions.postmortem.merging import MergedLog
+from sessions.postmortem.timeline import partitions_text
+from sessions.postmortem.witnesses import FOREVER_US
 from sessions.postmortem.words import KRAFT, KRAFT_MODE, words_of
 from sessions.rehearsal.outcome import Requirements
 from sessions.rehearsal.watch import Watch
@@ -56,8 +58,6 @@ PRODUCERS_MAX: Final = 50
 """How many partitions are written to."""
 INCIDENTS_MAX: Final = 5
 """How many incidents are run: those that did most harm."""
-NAMED_MAX: Final = 5
-FOREVER_US: Final = 1 << 62
 UNCLEAN: Final = "Unclean"
 ALL_REPLICAS: Final = -1
 
@@ -193,10 +193,10 @@ def what_if(history: ImageBefore, incident: Incident, setting: Setting) -> list[
     comparisons = []
     for losses in _worst(_incidents(incident.impact.losses), incident.impact):
         lags = _lags(incident.impact, losses)
-        first = min([losses[0].offset, *(lag.offset for lag in lags)])
-        before = history(first)
-        image = complete(replace(before, release=before.release or release)).image
-        faults = _faults([*_lost(losses, timeout_us, image), *_lagging(lags, config)])
+        first_offset = min([losses[0].offset, *(lag.offset for lag in lags)])
+        former = history(first_offset)
+        image = complete(replace(former, release=former.release or release)).image
+        faults = _faults([*_loss_faults(losses, timeout_us, image), *_lag_faults(lags, config)])
         begin_us, end_us = _span(losses)
         begin_us = min([begin_us, *(lag.begin_us for lag in lags)])
         partitions = _affected(incident.impact, begin_us, end_us, image)
@@ -265,7 +265,7 @@ def _lags(impact: Impact, losses: Sequence[BrokerLoss]) -> list[Lag]:
 
 def _affected(impact: Impact, begin_us: int, end_us: int, image: ClusterImage) -> list[str]:
     """The partitions that an incident did something to, and that existed before it."""
-    known = {
+    existing = {
         f"{topic.name}-{partition.partition}"
         for topic in image.topics
         for partition in topic.partitions
@@ -275,7 +275,7 @@ def _affected(impact: Impact, begin_us: int, end_us: int, image: ClusterImage) -
         *((window.tp, window.begin_us) for window in (*impact.offline, *impact.unwritable)),
     ]
     affected = dict.fromkeys(tp for tp, time_us in times if begin_us <= time_us <= end_us)
-    return [tp for tp in affected if tp in known][:PRODUCERS_MAX]
+    return [tp for tp in affected if tp in existing][:PRODUCERS_MAX]
 
 
 def image_before(log: MergedLog, offset: int) -> ClusterImage:
@@ -298,14 +298,16 @@ def _faults(timed: Sequence[Timed]) -> list[Fault]:
     timed = sorted(timed, key=lambda fault: fault[0])
     faults: list[Fault] = []
     now_us, previous_us = 0, timed[0][0]
-    for time_us, what, inputs in timed:
+    for time_us, sentence, inputs in timed:
         now_us += min(PAUSE_MAX_US, time_us - previous_us)
         previous_us = time_us
-        faults.append(Fault(now_us, what, inputs))
+        faults.append(Fault(now_us, sentence, inputs))
     return faults
 
 
-def _lost(losses: Sequence[BrokerLoss], timeout_us: int, image: ClusterImage) -> Iterator[Timed]:
+def _loss_faults(
+    losses: Sequence[BrokerLoss], timeout_us: int, image: ClusterImage
+) -> Iterator[Timed]:
     """What happened to brokers; one that was fenced fell silent a session timeout before."""
     has_zookeeper = image.mode != KRAFT_MODE
     controllers = () if image.quorum is None else image.quorum.controllers
@@ -331,9 +333,9 @@ def _lost(losses: Sequence[BrokerLoss], timeout_us: int, image: ClusterImage) ->
                 yield silent_us, f"broker {broker} hangs", (FreezeBroker(broker=broker),)
                 yield back_us, f"broker {broker} goes on", (ThawBroker(broker=broker),)
             else:
-                others = [host for host in hosts if host != broker]
-                cuts = [CutLink(source=broker, destination=other) for other in others]
-                heals = [HealLinks(source=broker, destination=other) for other in others]
+                other_hosts = [host for host in hosts if host != broker]
+                cuts = [CutLink(source=broker, destination=peer) for peer in other_hosts]
+                heals = [HealLinks(source=broker, destination=peer) for peer in other_hosts]
                 yield silent_us, f"broker {broker} is cut off", tuple(cuts)
                 yield back_us, f"broker {broker} is reached again", tuple(heals)
             continue
@@ -344,7 +346,7 @@ def _lost(losses: Sequence[BrokerLoss], timeout_us: int, image: ClusterImage) ->
             yield loss.registered_us, f"broker {broker} starts", (start,)
 
 
-def _lagging(lags: Sequence[Lag], config: BrokerConfig) -> Iterator[Timed]:
+def _lag_faults(lags: Sequence[Lag], config: BrokerConfig) -> Iterator[Timed]:
     """A follower that did not catch up did not reach its leader for the lag time before."""
     for lag in lags:
         leader, follower = lag.leader, lag.follower
@@ -395,7 +397,7 @@ def _run(
     runner.run_until(runner.now_us + SETTLES_US)
     begin_us = runner.now_us
     end_us = begin_us + faults[-1].after_us + ENDS_US
-    seen = _Seen(runner)
+    observer = _HarmObserver(runner)
     for number, tp in enumerate(partitions):
         topic, _, partition = tp.rpartition("-")
         produce = Produce(
@@ -412,13 +414,13 @@ def _run(
         runner.execute(Statement(produce, "produce"))
     for fault in faults:
         runner.run_until(begin_us + fault.after_us)
-        for given in fault.inputs:
-            runner.execute(Statement(given, fault.what))
+        for action in fault.inputs:
+            runner.execute(Statement(action, fault.what))
     runner.run_until(end_us)
-    return seen.finish()
+    return observer.finish()
 
 
-class _Seen:
+class _HarmObserver:
     """Follows the partitions of a run."""
 
     def __init__(self, runner: Runner) -> None:
@@ -462,21 +464,20 @@ class _Seen:
 def _differences(worse: Harm, better: Harm) -> Iterator[str]:
     """In what one run did more harm than another."""
     if worse.lost > better.lost:
-        kept = f", and not {better.lost:,}" if better.lost else ""
-        yield f"{worse.lost:,} of {worse.acknowledged:,} acknowledged records are lost{kept}"
+        instead = f", and not {better.lost:,}" if better.lost else ""
+        yield f"{worse.lost:,} of {worse.acknowledged:,} acknowledged records are lost{instead}"
     unclean = sorted(set(worse.unclean) - set(better.unclean))
     if unclean:
-        yield f"unclean elections of {_named(unclean)}"
-    for word, more, less in (
+        yield f"unclean elections of {partitions_text(unclean)}"
+    for word, worse_seconds, better_seconds in (
         ("without a leader", worse.offline, better.offline),
         ("refused writes with acks=all", worse.unwritable, better.unwritable),
     ):
-        longer = {tp: s - less.get(tp, 0.0) for tp, s in more.items() if s > less.get(tp, 0.0) + 1}
+        longer = {
+            tp: s - better_seconds.get(tp, 0.0)
+            for tp, s in worse_seconds.items()
+            if s > better_seconds.get(tp, 0.0) + 1
+        }
         if longer:
-            tps = _named(sorted(longer, key=lambda tp: -longer[tp]))
+            tps = partitions_text(sorted(longer, key=lambda tp: -longer[tp]))
             yield f"{tps} {word} for up to {max(longer.values()):.1f} s"
-
-
-def _named(tps: Sequence[str]) -> str:
-    shown = ", ".join(tps[:NAMED_MAX])
-    return shown if len(tps) <= NAMED_MAX else f"{len(tps)} partitions ({shown}, ..)"

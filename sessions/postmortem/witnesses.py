@@ -17,7 +17,7 @@ from emulator.metadata_log.records import (
     PartitionChangeRecord,
     PartitionRecord,
 )
-from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import (
     BrokerFenced,
     ControlledShutdown,
@@ -45,7 +45,7 @@ class Witness(Struct, frozen=True):
     """A line, and the number of its event."""
 
     seq: int
-    entry: Entry
+    line: LogLine
 
 
 class Witnesses:
@@ -56,27 +56,27 @@ class Witnesses:
         self._processes: dict[int, Witness] = {}
         self._partitions: dict[str, Witness] = {}
 
-    def cause_of(self, entry: Entry) -> int:
+    def cause_of(self, line: LogLine) -> int:
         """Return the event that led to a line; 0: none is known."""
-        if isinstance(entry.fact, BrokerFenced):
-            process = self._recent(self._processes.get(entry.fact.broker), entry.time_us)
+        if isinstance(line.fact, BrokerFenced):
+            process = self._recent(self._processes.get(line.fact.broker), line.time_us)
             return 0 if process is None else process.seq
         return 0
 
-    def add(self, seq: int, entry: Entry) -> None:
+    def add(self, seq: int, line: LogLine) -> None:
         """Keep a line, whose event has this number."""
-        fact, witness = entry.fact, Witness(seq, entry)
+        fact, witness = line.fact, Witness(seq, line)
         if isinstance(fact, BrokerFenced):
             self._fenced[fact.broker] = witness
         elif isinstance(fact, OF_PARTITION):
             if fact.tp is not None:
                 self._partitions[fact.tp] = witness
-        elif entry.node is None or not isinstance(fact, OF_PROCESS):
+        elif line.node is None or not isinstance(fact, OF_PROCESS):
             pass
         elif isinstance(fact, ProcessState) and "start" in fact.state.lower():
-            self._processes.pop(entry.node, None)
+            self._processes.pop(line.node, None)
         else:
-            self._processes[entry.node] = witness
+            self._processes[line.node] = witness
 
     def of_records(
         self, records: Sequence[AnyRecord], base_offset: int, time_us: int, image: MetadataImage
@@ -86,18 +86,18 @@ class Witnesses:
         if not (self._fenced or self._processes or self._partitions):
             return witnesses
         for offset, record in enumerate(records, base_offset):
-            witness = self._of(record, time_us, image)
+            witness = self._of_record(record, time_us, image)
             if witness is not None:
                 witnesses[offset] = witness
         return witnesses
 
-    def _of(self, record: AnyRecord, time_us: int, image: MetadataImage) -> Witness | None:
+    def _of_record(self, record: AnyRecord, time_us: int, image: MetadataImage) -> Witness | None:
         match record:
             case BrokerRegistrationChangeRecord(broker_id=broker, fenced=fenced):
                 if fenced != FENCE:
                     return None
-                told = self._recent(self._fenced.get(broker), time_us, SOON_US)
-                return told or self._recent(self._processes.get(broker), time_us)
+                fencing = self._recent(self._fenced.get(broker), time_us, SOON_US)
+                return fencing or self._recent(self._processes.get(broker), time_us)
             case (
                 PartitionChangeRecord(topic_id=topic_id, partition_id=number, isr=isr)
                 | PartitionRecord(topic_id=topic_id, partition_id=number, isr=isr)
@@ -105,7 +105,7 @@ class Witnesses:
                 topic = image.topics.get(topic_id)
                 tp = "" if topic is None else f"{topic.name}-{number}"
                 witness = self._recent(self._partitions.get(tp), time_us, SOON_US)
-                return witness if witness is not None and _fits(witness.entry.fact, isr) else None
+                return witness if witness is not None and _fits(witness.line.fact, isr) else None
             case _:
                 return None
 
@@ -113,7 +113,7 @@ class Witnesses:
     def _recent(
         witness: Witness | None, time_us: int, within_us: int = SESSION_US
     ) -> Witness | None:
-        if witness is None or abs(time_us - witness.entry.time_us) > within_us:
+        if witness is None or abs(time_us - witness.line.time_us) > within_us:
             return None
         return witness
 
@@ -126,19 +126,19 @@ def _fits(fact: Fact, isr: Sequence[int] | None) -> bool:
 
 
 class Lines:
-    """Entries in the order of time, taken up to one time after the other."""
+    """Lines in the order of time, taken up to one time after the other."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[LogLine]) -> None:
         self._entries = iter(entries)
         self._next = next(self._entries, None)
 
     @property
     def next_us(self) -> int:
-        """The time of the next entry; at the end, later than any."""
+        """The time of the next line; at the end, later than any."""
         return FOREVER_US if self._next is None else self._next.time_us
 
-    def until(self, time_us: int) -> Iterator[Entry]:
-        """Yield the entries up to a time."""
+    def until(self, time_us: int) -> Iterator[LogLine]:
+        """Yield the lines up to a time."""
         while self._next is not None and self._next.time_us <= time_us:
-            entry, self._next = self._next, next(self._entries, None)
-            yield entry
+            line, self._next = self._next, next(self._entries, None)
+            yield line

@@ -22,23 +22,23 @@ def blocks_of_entries(content: Content) -> Iterator[tuple[int, list[bytes]]]:
 
     An entry ends where the next line with a time is. Raises the same error.
     """
-    held: list[bytes] = []
+    held_lines: list[bytes] = []
     for size, lines in blocks(content):
         if not lines:  # the middle of a line that is too long
-            yield size, held
-            held = []
+            yield size, held_lines
+            held_lines = []
             continue
-        known = held + lines
-        first = max(0, len(known) - HELD_LINES_MAX)
-        begin = len(known) - 1
-        while begin >= first and not is_timed(known[begin]):
+        joined = held_lines + lines
+        earliest = max(0, len(joined) - HELD_LINES_MAX)
+        begin = len(joined) - 1
+        while begin >= earliest and not is_timed(joined[begin]):
             begin -= 1
-        if begin < first or sum(map(len, known[begin:])) > HELD_BYTES_MAX:
-            begin = len(known)
-        held = known[begin:]
-        yield size, known[:begin]
-    if held:
-        yield 0, held
+        if begin < earliest or sum(map(len, joined[begin:])) > HELD_BYTES_MAX:
+            begin = len(joined)
+        held_lines = joined[begin:]
+        yield size, joined[:begin]
+    if held_lines:
+        yield 0, held_lines
 
 
 def blocks(content: Content) -> Iterator[tuple[int, list[bytes]]]:
@@ -50,7 +50,7 @@ def blocks(content: Content) -> Iterator[tuple[int, list[bytes]]]:
     Raises:
         FormatError: it is compressed, and damaged.
     """
-    rest = b""
+    unfinished = b""
     cut = False
     with ThreadPoolExecutor(1) as reader:
         pending = reader.submit(content.read, BLOCK_BYTES)
@@ -62,11 +62,11 @@ def blocks(content: Content) -> Iterator[tuple[int, list[bytes]]]:
             if cut and len(lines) == 1:
                 yield len(block), []
                 continue
-            first = rest if cut else rest + lines[0]
-            lines[0] = first.removesuffix(b"\r")
-            rest, cut = lines.pop(), False
-            if len(rest) > LINE_BYTES_MAX:
-                rest, cut = rest[:LINE_BYTES_MAX], True
+            first_line = unfinished if cut else unfinished + lines[0]
+            lines[0] = first_line.removesuffix(b"\r")
+            unfinished, cut = lines.pop(), False
+            if len(unfinished) > LINE_BYTES_MAX:
+                unfinished, cut = unfinished[:LINE_BYTES_MAX], True
             yield len(block), lines
-    if rest:
-        yield 0, [rest]
+    if unfinished:
+        yield 0, [unfinished]

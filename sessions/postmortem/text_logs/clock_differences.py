@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import (
     ControllerElected,
     FollowerStarted,
@@ -56,9 +56,9 @@ class ClockDifference(Struct, frozen=True):
     def sentence(self) -> str:
         """The difference in words."""
         seconds, spread = abs(self.ahead_us) / 1e6, self.spread_us / 1e6
-        which = "ahead of" if self.ahead_us > 0 else "behind"
+        direction = "ahead of" if self.ahead_us > 0 else "behind"
         return (
-            f"the clock of node {self.node} is {seconds:.3f} s {which} that of node "
+            f"the clock of node {self.node} is {seconds:.3f} s {direction} that of node "
             f"{self.reference} (from {self.occasions} events which both saw, "
             f"give or take {spread:.3f} s)"
         )
@@ -70,14 +70,14 @@ class ClockDifferences:
     def __init__(self) -> None:
         self._seen: dict[Occasion, dict[int, int]] = {}
 
-    def add(self, entry: Entry) -> None:
-        """Remember an entry that another node may have seen, too."""
-        occasion = _occasion(entry)
-        if occasion is None or entry.node is None:
+    def add(self, line: LogLine) -> None:
+        """Remember a line that another node may have seen, too."""
+        occasion = _occasion(line)
+        if occasion is None or line.node is None:
             return
         if occasion not in self._seen and len(self._seen) >= _OCCASIONS_MAX:
             return
-        self._seen.setdefault(occasion, {}).setdefault(entry.node, entry.time_us)
+        self._seen.setdefault(occasion, {}).setdefault(line.node, line.time_us)
 
     def estimate(self) -> tuple[ClockDifference, ...]:
         """Return each node's difference to the node that shares most occasions with others."""
@@ -123,8 +123,8 @@ def _difference(node: int, reference: int, values: list[int]) -> ClockDifference
     return ClockDifference(node, reference, (low + high) // 2, (high - low) // 2, len(values))
 
 
-def _occasion(entry: Entry) -> Occasion | None:
-    match entry.fact:
+def _occasion(line: LogLine) -> Occasion | None:
+    match line.fact:
         case LeaderStarted(tp=tp, epoch=int(epoch)) | FollowerStarted(tp=tp, epoch=int(epoch)):
             return tp, epoch
         case LeaderAndIsrReceived(tp=tp, epoch=epoch):

@@ -5,7 +5,7 @@ from msgspec import Struct
 from sessions.postmortem.text_logs.facts import AnyFact
 
 
-class Entry(Struct, frozen=True, array_like=True):
+class LogLine(Struct, frozen=True, array_like=True):
     """A recognized line.
 
     ``time_us`` is microseconds since 1970, UTC, by the clock of the machine that wrote it. ``node``
@@ -29,6 +29,6 @@ class Entry(Struct, frozen=True, array_like=True):
     @property
     def sentence(self) -> str:
         """What happened, in words, with the node that says so."""
-        who = "" if self.node is None else f"node {self.node}: "
-        why = f" ({self.exception})" if self.exception else ""
-        return f"{who}{self.fact.sentence}{why}"
+        node = "" if self.node is None else f"node {self.node}: "
+        exception = f" ({self.exception})" if self.exception else ""
+        return f"{node}{self.fact.sentence}{exception}"

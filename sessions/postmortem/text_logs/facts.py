@@ -7,12 +7,14 @@ them; ``*_ms`` are milliseconds. ``node``, where a fact has it, is the node that
 about, which may be another than the one that wrote the line.
 """
 
-from functools import reduce
+import re
+from functools import cache, reduce
 from operator import or_
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from msgspec import Struct
-from msgspec.structs import asdict
+
+from sessions.text import brackets
 
 Brokers = tuple[int, ...]
 
@@ -29,14 +31,23 @@ class OutOfSync(Struct, frozen=True):
 
 
 class Fact(Struct, frozen=True, kw_only=True, tag_field="fact", omit_defaults=True):
-    """One thing that a line says; ``says`` is its sentence, with fields in braces."""
+    """One thing that a line says.
+
+    ``says`` is its sentence, with fields in braces; what is in brackets is left out if its field is
+    None.
+    """
 
     says: ClassVar[str] = ""
 
     @property
     def sentence(self) -> str:
         """The fact in words, for a timeline."""
-        return self.says.format(**asdict(self))
+        words = []
+        for form, names, is_optional in _parts(self.says):
+            values = [getattr(self, name) for name in names]
+            if not (is_optional and None in values):
+                words.append(form.format(*map(_word, names, values)))
+        return "".join(words)
 
 
 class IsrShrunk(Fact, frozen=True, kw_only=True, tag="isr_shrunk"):
@@ -57,36 +68,27 @@ class IsrShrunk(Fact, frozen=True, kw_only=True, tag="isr_shrunk"):
         leader = f", the leader's end at {self.end_offset}" if self.end_offset is not None else ""
         detail = f" (HW {self.high_watermark}{leader}; {behind})" if behind else ""
         return (
-            f"the leader shrank the ISR of {self.tp} from {_listed(self.isr_before)} to "
-            f"{_listed(self.isr)}{detail}"
+            f"the leader shrank the ISR of {self.tp} from {brackets(self.isr_before)} to "
+            f"{brackets(self.isr)}{detail}"
         )
 
 
 class IsrExpanded(Fact, frozen=True, kw_only=True, tag="isr_expanded"):
     """A leader adds a replica to an ISR that has caught up."""
 
+    says: ClassVar[str] = "the leader expanded the ISR of {tp} from {isr_before} to {isr}"
     tp: str
     isr_before: Brokers
     isr: Brokers
-
-    @property
-    def sentence(self) -> str:
-        return (
-            f"the leader expanded the ISR of {self.tp} from {_listed(self.isr_before)} to "
-            f"{_listed(self.isr)}"
-        )
 
 
 class IsrStored(Fact, frozen=True, kw_only=True, tag="isr_stored"):
     """A leader's change of an ISR was accepted; ``version`` is the partition epoch it has now."""
 
+    says: ClassVar[str] = "the ISR of {tp} is {isr} at version {version}"
     tp: str
     isr: Brokers
     version: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        return f"the ISR of {self.tp} is {_listed(self.isr)} at version {self.version}"
 
 
 class IsrRefused(Fact, frozen=True, kw_only=True, tag="isr_refused"):
@@ -129,10 +131,9 @@ class FollowerStarted(Fact, frozen=True, kw_only=True, tag="follower_started"):
 
     @property
     def sentence(self) -> str:
-        of = "" if self.leader is None else f", led by {_broker(self.leader)},"
-        return (
-            f"became follower of {self.tp}{of}{_at(self.epoch, self.offset, self.high_watermark)}"
-        )
+        led = "" if self.leader is None else f", led by {_broker(self.leader)},"
+        place = _at(self.epoch, self.offset, self.high_watermark)
+        return f"became follower of {self.tp}{led}{place}"
 
 
 class PartitionChanged(Fact, frozen=True, kw_only=True, tag="partition_changed"):
@@ -161,13 +162,14 @@ class PartitionChanged(Fact, frozen=True, kw_only=True, tag="partition_changed")
         if self.epoch is not None:
             parts.append(f"leader epoch {self.epoch}")
         if self.isr is not None:
-            parts.append(f"ISR {_listed(self.isr)}")
+            parts.append(f"ISR {brackets(self.isr)}")
         return f"{self.tp} {', '.join(parts)}"
 
 
 class LeaderAndIsrReceived(Fact, frozen=True, kw_only=True, tag="leader_and_isr_received"):
     """What a controller told a broker about a partition, where the log has TRACE."""
 
+    says: ClassVar[str] = "was told the leader {leader}, leader epoch {epoch} and ISR {isr} of {tp}"
     tp: str
     leader: int
     epoch: int
@@ -176,30 +178,19 @@ class LeaderAndIsrReceived(Fact, frozen=True, kw_only=True, tag="leader_and_isr_
     controller_epoch: int | None = None
     node: int | None = None
 
-    @property
-    def sentence(self) -> str:
-        return (
-            f"was told the leader {_broker(self.leader)}, leader epoch {self.epoch} and ISR "
-            f"{_listed(self.isr)} of {self.tp}"
-        )
-
 
 class LeftIsr(Fact, frozen=True, kw_only=True, tag="left_isr"):
     """A controller removed a replica from an ISR because it went offline."""
 
+    says: ClassVar[str] = (
+        "the controller took broker {replica} out of the ISR of {tp}: leader {leader}, ISR {isr}"
+    )
     tp: str
     replica: int
     leader: int
     isr: Brokers
     epoch: int | None = None
     version: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        return (
-            f"the controller took broker {self.replica} out of the ISR of {self.tp}: leader "
-            f"{_broker(self.leader)}, ISR {_listed(self.isr)}"
-        )
 
 
 class PartitionRecordChanged(Fact, frozen=True, kw_only=True, tag="partition_record_changed"):
@@ -225,8 +216,8 @@ class UncleanLeaderElected(Fact, frozen=True, kw_only=True, tag="unclean_leader_
 
     @property
     def sentence(self) -> str:
-        of = self.tp or f"partition {self.partition} of topic id {self.topic_id}"
-        return f"broker {self.leader} was elected leader of {of} uncleanly"
+        partition = self.tp or f"partition {self.partition} of topic id {self.topic_id}"
+        return f"broker {self.leader} was elected leader of {partition} uncleanly"
 
 
 class ElectionFailed(Fact, frozen=True, kw_only=True, tag="election_failed"):
@@ -240,12 +231,9 @@ class ElectionFailed(Fact, frozen=True, kw_only=True, tag="election_failed"):
 class ControllerElected(Fact, frozen=True, kw_only=True, tag="controller_elected"):
     """A broker became the controller, or a controller the active one."""
 
+    says: ClassVar[str] = "became the controller[ at epoch {epoch}]"
     node: int | None = None
     epoch: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        return "became the controller" + ("" if self.epoch is None else f" at epoch {self.epoch}")
 
 
 class ControllerResigned(Fact, frozen=True, kw_only=True, tag="controller_resigned"):
@@ -271,8 +259,8 @@ class BrokersChanged(Fact, frozen=True, kw_only=True, tag="brokers_changed"):
     @property
     def sentence(self) -> str:
         parts = [
-            f"{what} {_listed(brokers)}"
-            for what, brokers in (
+            f"{word} {brackets(brokers)}"
+            for word, brokers in (
                 ("new", self.added),
                 ("gone", self.deleted),
                 ("restarted", self.bounced),
@@ -280,7 +268,7 @@ class BrokersChanged(Fact, frozen=True, kw_only=True, tag="brokers_changed"):
             if brokers
         ]
         changed = f" ({'; '.join(parts)})" if parts else ""
-        return f"the controller sees the brokers {_listed(self.live)} alive{changed}"
+        return f"the controller sees the brokers {brackets(self.live)} alive{changed}"
 
 
 class BrokerFailed(Fact, frozen=True, kw_only=True, tag="broker_failed"):
@@ -296,13 +284,9 @@ class BrokerFailed(Fact, frozen=True, kw_only=True, tag="broker_failed"):
 class BrokerRegistered(Fact, frozen=True, kw_only=True, tag="broker_registered"):
     """A broker registered; its epoch is the registration's zxid or offset."""
 
+    says: ClassVar[str] = "broker {broker} registered[ with epoch {broker_epoch}]"
     broker: int
     broker_epoch: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        epoch = "" if self.broker_epoch is None else f" with epoch {self.broker_epoch}"
-        return f"broker {self.broker} registered{epoch}"
 
 
 class BrokerFenced(Fact, frozen=True, kw_only=True, tag="broker_fenced"):
@@ -341,14 +325,9 @@ class SessionTimedOut(Fact, frozen=True, kw_only=True, tag="session_timed_out"):
 class SessionExpired(Fact, frozen=True, kw_only=True, tag="session_expired"):
     """A session of ZooKeeper ended without being closed; its ephemeral znodes are gone."""
 
+    says: ClassVar[str] = "the ZooKeeper session[ {session}] expired[ after {timeout_ms} ms]"
     session: str | None = None
     timeout_ms: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        which = f" {self.session}" if self.session else ""
-        after = f" after {self.timeout_ms} ms" if self.timeout_ms else ""
-        return f"the ZooKeeper session{which} expired{after}"
 
 
 class ZooKeeperState(Fact, frozen=True, kw_only=True, tag="zookeeper_state"):
@@ -361,15 +340,12 @@ class ZooKeeperState(Fact, frozen=True, kw_only=True, tag="zookeeper_state"):
 class ControlledShutdown(Fact, frozen=True, kw_only=True, tag="controlled_shutdown"):
     """A broker hands its leaderships over before it stops: how far that is."""
 
+    says: ClassVar[str] = (
+        "controlled shutdown[ of broker {node}]: {stage}[, {remaining} partitions to move]"
+    )
     stage: str
     node: int | None = None
     remaining: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        left = "" if self.remaining is None else f", {self.remaining} partitions to move"
-        who = "" if self.node is None else f" of broker {self.node}"
-        return f"controlled shutdown{who}: {self.stage}{left}"
 
 
 class ProcessState(Fact, frozen=True, kw_only=True, tag="process_state"):
@@ -489,14 +465,12 @@ class NodeUnreachable(Fact, frozen=True, kw_only=True, tag="node_unreachable"):
 class OffsetOutOfRange(Fact, frozen=True, kw_only=True, tag="offset_out_of_range"):
     """A follower's next offset is not in the leader's log."""
 
+    says: ClassVar[str] = (
+        "offset {offset} of {tp} is not in the leader's log[; it continues at {new_offset}]"
+    )
     tp: str
     offset: int | None = None
     new_offset: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        to = "" if self.new_offset is None else f"; it continues at {self.new_offset}"
-        return f"offset {self.offset} of {self.tp} is not in the leader's log{to}"
 
 
 class EpochRefused(Fact, frozen=True, kw_only=True, tag="epoch_refused"):
@@ -554,8 +528,8 @@ class QuorumRole(Fact, frozen=True, kw_only=True, tag="quorum_role"):
 
     @property
     def sentence(self) -> str:
-        of = "" if self.leader is None else f" of {self.leader}"
-        return f"is {self.role.lower()}{of} in the controller quorum at epoch {self.epoch}"
+        leader = "" if self.leader is None else f" of {self.leader}"
+        return f"is {self.role.lower()}{leader} in the controller quorum at epoch {self.epoch}"
 
 
 class QuorumHighWatermark(Fact, frozen=True, kw_only=True, tag="quorum_high_watermark"):
@@ -585,6 +559,8 @@ else:
     AnyFact = reduce(or_, Fact.__subclasses__())
     """Any of them, by its tag."""
 
+_PART: Final = re.compile(r"([^\[]+)|\[([^\]]*)\]")
+_FIELD: Final = re.compile(r"\{(\w+)")
 _STATES: Final = {
     "starting": "starts",
     "started": "has started",
@@ -595,8 +571,19 @@ _STATES: Final = {
 }
 
 
-def _listed(brokers: Brokers) -> str:
-    return "[" + ",".join(map(str, brokers)) + "]"
+@cache
+def _parts(says: str) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
+    """The parts of a sentence, their fields, and whether they are left out without these."""
+    return tuple(
+        (_FIELD.sub("{", text or optional), tuple(_FIELD.findall(text or optional)), not text)
+        for text, optional in _PART.findall(says)
+    )
+
+
+def _word(name: str, value: object) -> object:
+    if isinstance(value, tuple):
+        return brackets(value)
+    return _broker(value) if name == "leader" and isinstance(value, int) else value
 
 
 def _named(brokers: Brokers) -> str:

@@ -14,7 +14,7 @@ from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.own_cluster.wrong_files import refusal
 from sessions.postmortem.text_logs.blocks import blocks_of_entries
 from sessions.postmortem.text_logs.configurations import configured
-from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import (
     Configured,
     Fact,
@@ -104,9 +104,9 @@ class Repetitions:
         """Whether a node said the same shortly before; it has now said it again."""
         if len(self._last) > REMEMBERED_MAX:
             self._last.clear()
-        before = self._last.get((node, fact))
+        last_us = self._last.get((node, fact))
         self._last[node, fact] = time_us
-        return before is not None and time_us - before < REPEATED_WITHIN_US
+        return last_us is not None and time_us - last_us < REPEATED_WITHIN_US
 
 
 class Progress(Struct):
@@ -140,14 +140,14 @@ def recognize(path: Path, name: str, zone: tzinfo = UTC) -> LogFile:
         if not times or not levels:
             raise SourceError(_not_a_log(content, lines))
     timed = [line for line in lines if is_timed(line)]
-    named = Counter(int(next(filter(None, match.groups()))) for match in _OWN_ID.finditer(head))
-    node = named.most_common(1)[0][0] if named else _node_in(name)
+    ids = Counter(int(next(filter(None, match.groups()))) for match in _OWN_ID.finditer(head))
+    node = ids.most_common(1)[0][0] if ids else _node_in(name)
     layout, release = layout_of(timed), None
     for _, line, rows in layout(lines, 0):
         fact = fact_of(line, rows)
         if isinstance(fact, KafkaVersion):
             release = fact.version
-    nodes = tuple(sorted(named))
+    nodes = tuple(sorted(ids))
     return LogFile(path, clean(name), node, nodes, times[0], layout, clock.has_zone, release)
 
 
@@ -156,7 +156,7 @@ def entries_of(
     zone: tzinfo = UTC,
     progress: Progress | None = None,
     repetitions: Repetitions | None = None,
-) -> Iterator[Entry]:
+) -> Iterator[LogLine]:
     """Yield the entries of a file in their order, without repetitions.
 
     Raises:
@@ -173,18 +173,18 @@ def entries_of(
 
 def _entries(
     file: LogFile, content: Content, clock: Clock, progress: Progress, repetitions: Repetitions
-) -> Iterator[Entry]:
+) -> Iterator[LogLine]:
     is_mixed = len(file.nodes) > 1
     untimed = 0
     for size, lines in blocks_of_entries(content):
         for number, line, rows in file.layout(lines, progress.lines):
             fact = fact_of(line, rows)
             if isinstance(fact, Configured):
-                found_at = configured(lines, number - progress.lines - 1)
-                if found_at is None:
+                printed = configured(lines, number - progress.lines - 1)
+                if printed is None:
                     continue
-                line, number = lines[found_at[0]], found_at[0] + progress.lines + 1  # noqa: PLW2901
-                fact = found_at[1]
+                line, number = lines[printed[0]], printed[0] + progress.lines + 1  # noqa: PLW2901
+                fact = printed[1]
             time_us = None if fact is None else clock.time_us(line)
             if fact is None or time_us is None:
                 continue
@@ -195,7 +195,7 @@ def _entries(
             match = _LEVEL.search(line, 0, _LEVEL_BYTES)
             level = match[0].decode() if match else ""
             progress.entries += 1
-            yield Entry(
+            yield LogLine(
                 time_us,
                 node,
                 file.name,
@@ -213,9 +213,9 @@ def _entries(
             )
 
 
-def _exception(lines: list[bytes], at: int) -> str | None:
+def _exception(lines: list[bytes], begin: int) -> str | None:
     """The first line of the stack trace that begins below a line, in the same block."""
-    for line in lines[at : at + _TRACE_LINES_MAX]:
+    for line in lines[begin : begin + _TRACE_LINES_MAX]:
         if is_timed(line):
             return None
         match = _EXCEPTION.match(line, 0, _EXCEPTION_BYTES_MAX)

@@ -26,7 +26,7 @@ from msgspec import Struct, field
 
 from sessions.own_cluster.reading import SourceError
 from sessions.postmortem.text_logs.clock_differences import ClockDifference, ClockDifferences
-from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.log_file import (
     LogFile,
     Progress,
@@ -48,8 +48,8 @@ UNPACKED_TIMES: Final = 10
 """About how many times larger a text log is than what gzip or zstd make of it."""
 SENT_AT_ONCE: Final = 500
 _ENCODE: Final = msgspec.msgpack.Encoder().encode
-_ENTRIES: Final = msgspec.msgpack.Decoder(list[Entry]).decode
-_END: Final = msgspec.msgpack.Decoder(tuple[list[str], Progress]).decode
+_DECODE_LINES: Final = msgspec.msgpack.Decoder(list[LogLine]).decode
+_DECODE_END: Final = msgspec.msgpack.Decoder(tuple[list[str], Progress]).decode
 
 
 class TextLogs(Struct):
@@ -81,9 +81,9 @@ class TextLogs(Struct):
         silent = sum(not file.has_zone for file in self.files)
         if not silent:
             return None
-        named = "UTC" if self.zone is UTC else str(self.zone)
+        zone = "UTC" if self.zone is UTC else str(self.zone)
         return (
-            f"the times of {plural(silent, 'text log')} say no time zone: taken as {named} "
+            f"the times of {plural(silent, 'text log')} say no time zone: taken as {zone} "
             "(--tz ZONE)"
         )
 
@@ -98,20 +98,20 @@ class TextLogs(Struct):
 
     def entries(
         self, tell: Callable[[str], object] = lambda _: None
-    ) -> Generator[Entry, None, None]:
+    ) -> Generator[LogLine, None, None]:
         """Yield what the logs say, in the order of time; each call reads them again."""
         self.progress, self.counts = Progress(), Counter()
         self.clocks, self.notes = ClockDifferences(), []
         streams = [list(files) for _, files in groupby(self.files, _stream_of)]
         forked = _streams_of_fork(streams)
-        here = [self._stream(files, tell) for files in streams[forked:]]
-        with closing(self._from_fork(streams[:forked])) as there:
-            for entry in _once(_in_order([there, *here])):
-                self.clocks.add(entry)
-                self.counts[type(entry.fact).__name__] += 1
-                yield entry
+        own_streams = [self._stream(files, tell) for files in streams[forked:]]
+        with closing(self._from_fork(streams[:forked])) as forked_stream:
+            for line in _without_duplicates(_in_order([forked_stream, *own_streams])):
+                self.clocks.add(line)
+                self.counts[type(line.fact).__name__] += 1
+                yield line
 
-    def _from_fork(self, streams: Sequence[Sequence[LogFile]]) -> Generator[Entry, None, None]:
+    def _from_fork(self, streams: Sequence[Sequence[LogFile]]) -> Generator[LogLine, None, None]:
         """Yield the entries of streams that a fork of this process reads meanwhile.
 
         Its pipe holds little, so that it waits if it is ahead.
@@ -124,9 +124,9 @@ class TextLogs(Struct):
         process.start()
         sending.close()
         try:
-            while entries := _ENTRIES(receiving.recv_bytes()):
+            while entries := _DECODE_LINES(receiving.recv_bytes()):
                 yield from entries
-            notes, progress = _END(receiving.recv_bytes())
+            notes, progress = _DECODE_END(receiving.recv_bytes())
         except EOFError:
             notes, progress = ["a process that read text logs ended early"], Progress()
         finally:
@@ -140,21 +140,21 @@ class TextLogs(Struct):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its fork
         entries = _in_order([self._stream(files, lambda _: None) for files in streams])
         with suppress(BrokenPipeError):  # the parent has ended
-            while some := list(islice(entries, SENT_AT_ONCE)):
-                sending.send_bytes(_ENCODE(some))
+            while chunk := list(islice(entries, SENT_AT_ONCE)):
+                sending.send_bytes(_ENCODE(chunk))
             sending.send_bytes(_ENCODE([]))
             sending.send_bytes(_ENCODE((self.notes, self.progress)))
 
-    def _stream(self, files: Sequence[LogFile], tell: Callable[[str], object]) -> Iterator[Entry]:
+    def _stream(self, files: Sequence[LogFile], tell: Callable[[str], object]) -> Iterator[LogLine]:
         repetitions = Repetitions()
         for file in files:
             progress = Progress()
-            told = 0
+            reported = 0
             try:
-                for entry in entries_of(file, self.zone, progress, repetitions):
-                    yield entry
-                    if progress.bytes - told > TELL_EVERY_BYTES:
-                        told = progress.bytes
+                for line in entries_of(file, self.zone, progress, repetitions):
+                    yield line
+                    if progress.bytes - reported > TELL_EVERY_BYTES:
+                        reported = progress.bytes
                         tell(f"reading {file.name}: {progress.bytes >> 20:,} MiB ..")
             except SourceError as error:
                 self.notes.append(str(error))
@@ -177,30 +177,30 @@ def find_text_logs(
             files.append(recognize(path, str(path), zone))
             continue
         tell(f"looking for text logs in {path} ..")
-        for below in sorted(path.rglob("*")):
-            if _may_be_log(below):
+        for file_path in sorted(path.rglob("*")):
+            if _may_be_log(file_path):
                 try:
-                    files.append(recognize(below, str(below), zone))
+                    files.append(recognize(file_path, str(file_path), zone))
                 except SourceError:
                     continue
     files.sort(key=lambda file: (*_stream_of(file), file.first_us))
     return TextLogs(tuple(files), zone)
 
 
-def _in_order(streams: Iterable[Iterable[Entry]]) -> Iterator[Entry]:
+def _in_order(streams: Iterable[Iterable[LogLine]]) -> Iterator[LogLine]:
     """Merge entries by their times; those of the same time in the order of the streams."""
-    return heapq.merge(*streams, key=lambda entry: entry.time_us)
+    return heapq.merge(*streams, key=lambda line: line.time_us)
 
 
-def _once(entries: Iterable[Entry]) -> Iterator[Entry]:
+def _without_duplicates(entries: Iterable[LogLine]) -> Iterator[LogLine]:
     """Leave out what another file of the node has said at the same time."""
-    now: dict[tuple[int | None, object], str] = {}
+    files_by_fact: dict[tuple[int | None, object], str] = {}
     now_us = -1
-    for entry in entries:
-        if entry.time_us != now_us:
-            now, now_us = {}, entry.time_us
-        if now.setdefault((entry.node, entry.fact), entry.file) == entry.file:
-            yield entry
+    for line in entries:
+        if line.time_us != now_us:
+            files_by_fact, now_us = {}, line.time_us
+        if files_by_fact.setdefault((line.node, line.fact), line.file) == line.file:
+            yield line
 
 
 def _streams_of_fork(streams: Sequence[Sequence[LogFile]]) -> int:

@@ -107,13 +107,13 @@ def _by_text(lines: list[bytes], number: int) -> Candidates:
     ends = list(accumulate(len(line) + 1 for line in lines))
     rows_at: dict[int, Rows] = {}
     for rows in _ALL_ROWS:
-        at = block.find(rows[0])
-        while at >= 0:
-            place = bisect_right(ends, at)
-            rows_at[place] = (*rows_at.get(place, ()), rows)
-            at = block.find(rows[0], ends[place])
-    for place in sorted(rows_at):
-        yield number + place + 1, lines[place], rows_at[place]
+        found_at = block.find(rows[0])
+        while found_at >= 0:
+            line_index = bisect_right(ends, found_at)
+            rows_at[line_index] = (*rows_at.get(line_index, ()), rows)
+            found_at = block.find(rows[0], ends[line_index])
+    for line_index in sorted(rows_at):
+        yield number + line_index + 1, lines[line_index], rows_at[line_index]
 
 
 def fact_of(line: bytes, rows: Rows) -> Fact | None:
@@ -130,8 +130,8 @@ def fact_of(line: bytes, rows: Rows) -> Fact | None:
 def _fact(row: Pattern, match: "re.Match[bytes]") -> Fact | None:
     fields: dict[str, object] = dict(row.constants)
     _convert(fields, row, match)
-    if row.more is not None and (more := row.more.search(match.string, 0, match.start())):
-        _convert(fields, row, more)
+    if row.more is not None and (second := row.more.search(match.string, 0, match.start())):
+        _convert(fields, row, second)
     try:
         return row.fact(**fields)
     except TypeError:  # the line is not whole: a field that it must say is missing
@@ -141,9 +141,9 @@ def _fact(row: Pattern, match: "re.Match[bytes]") -> Fact | None:
 def _convert(fields: dict[str, object], row: Pattern, match: "re.Match[bytes]") -> None:
     """Put what a match says into fields."""
     for number, name, convert in _groups(row.fact, match.re):
-        value = match[number]
-        if value is not None:
-            fields[name] = convert(value)
+        text = match[number]
+        if text is not None:
+            fields[name] = convert(text)
 
 
 @cache
@@ -162,8 +162,8 @@ def _groups(
 
 def _tp(value: bytes) -> str:
     text = value.decode("utf-8", "replace")
-    at = max(text.rfind("-"), text.rfind(","))
-    return f"{text[:at]}-{text[at + 1 :].strip()}"
+    separator = max(text.rfind("-"), text.rfind(","))
+    return f"{text[:separator]}-{text[separator + 1 :].strip()}"
 
 
 def _brokers(value: bytes) -> tuple[int, ...]:
@@ -209,8 +209,8 @@ def _rows_by_logger() -> dict[bytes, Rows]:
     for row in PATTERNS:
         for logger in row.loggers:
             parts = logger.split(".")
-            for first in range(len(parts)):
-                rows.setdefault(".".join(parts[first:]).encode(), []).append(row)
+            for part in range(len(parts)):
+                rows.setdefault(".".join(parts[part:]).encode(), []).append(row)
     return {logger: _by_texts(table) for logger, table in rows.items()}
 
 

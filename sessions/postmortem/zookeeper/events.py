@@ -44,14 +44,14 @@ class ZnodeEvents(WallClockEvents):
         self.controller_epoch = 0
         self.states: dict[str, PartitionInfo] = {}
         self.facts = ZnodeFacts(self.kernel.emit, self.states, {}, {})
-        self.gone: dict[int, int] = {}
+        self.session_ends: dict[int, int] = {}
         self.expired: set[int] = set()
 
     def begin(self, tree: Mapping[str, Znode]) -> None:
         """Emit the znodes that exist at the beginning, parents first."""
         for path in sorted(tree):
             change = ZnodeChange(path, None, tree[path])
-            self._tell(change, tree[path].czxid, tree[path].owner, None)
+            self._emit_change(change, tree[path].czxid, tree[path].owner, None)
 
     def take(
         self, transaction: Transaction, changes: Sequence[ZnodeChange], cause: int = 0
@@ -70,75 +70,78 @@ class ZnodeEvents(WallClockEvents):
             ended = kernel.emit(events.SessionEnded, session, host, reason, zxid)
             kernel.cause = ended
             if writer is not None:
-                self.gone[writer] = ended
+                self.session_ends[writer] = ended
                 if reason == "expired":
                     self.expired.add(ended)
         for change in changes:
-            self._tell(change, zxid, session, writer)
+            self._emit_change(change, zxid, session, writer)
         kernel.cause = 0
 
-    def _tell(self, change: ZnodeChange, zxid: int, session: int, writer: int | None) -> None:
-        emit, path, after = self.kernel.emit, change.path, change.after
+    def _emit_change(
+        self, change: ZnodeChange, zxid: int, session: int, writer: int | None
+    ) -> None:
+        emit, path, znode = self.kernel.emit, change.path, change.after
         cause = self.kernel.cause
-        if after is None:
+        if znode is None:
             seq = emit(events.ZnodeDeleted, path, zxid, writer)
-            kind, data, version = "deleted", None, 0
+            kind, text, version = "deleted", None, 0
         elif change.before is None:
-            owner = session if after.owner else 0
-            data, version, kind = after.text, after.version, "created"
-            seq = emit(events.ZnodeCreated, path, data, owner, zxid, writer)
+            owner = session if znode.owner else 0
+            text, version, kind = znode.text, znode.version, "created"
+            seq = emit(events.ZnodeCreated, path, text, owner, zxid, writer)
         else:
-            data, version, kind = after.text, after.version, "changed"
-            seq = emit(events.ZnodeChanged, path, data, version, zxid, writer)
+            text, version, kind = znode.text, znode.version, "changed"
+            seq = emit(events.ZnodeChanged, path, text, version, zxid, writer)
         self.kernel.cause = seq
         if path.startswith(_BROKERS):
-            self._broker(path.removeprefix(_BROKERS), after, cause)
+            self._broker(path.removeprefix(_BROKERS), znode, cause)
         elif path in (znodes.CONTROLLER, znodes.CONTROLLER_EPOCH):
-            self._controller(path, after)
+            self._controller(path, znode)
         elif (tp := znodes.partition_of(path)) is not None:
-            self._state(tp, data, version, seq)
+            self._state(tp, text, version, seq)
         else:
-            self.facts.changed(kind, path, data, version)
+            self.facts.changed(kind, path, text, version)
         self.kernel.cause = cause
 
-    def _broker(self, name: str, after: Znode | None, cause: int) -> None:
+    def _broker(self, name: str, znode: Znode | None, cause: int) -> None:
         if not name.isdecimal():
             return
         broker, emit = int(name), self.kernel.emit
-        if after is None:
+        if znode is None:
             state = "fenced" if cause in self.expired else "stopped"
             emit(events.BrokerStateChanged, broker, state)
         else:
-            self.gone.pop(broker, None)
-            emit(events.BrokerRegistered, broker, after.czxid, after.owner, None)
+            self.session_ends.pop(broker, None)
+            emit(events.BrokerRegistered, broker, znode.czxid, znode.owner, None)
             emit(events.BrokerStateChanged, broker, "running")
 
-    def _controller(self, path: str, after: Znode | None) -> None:
+    def _controller(self, path: str, znode: Znode | None) -> None:
         emit = self.kernel.emit
         if path == znodes.CONTROLLER_EPOCH:
-            epoch = None if after is None else znodes.controller_epoch_in(after.text)
-            if epoch is not None and after is not None:
+            epoch = None if znode is None else znodes.controller_epoch_in(znode.text)
+            if epoch is not None and znode is not None:
                 self.controller_epoch = epoch
                 if self.controller != NOBODY:
-                    emit(events.ControllerElected, self.controller, epoch, after.version)
+                    emit(events.ControllerElected, self.controller, epoch, znode.version)
             return
-        broker = None if after is None else znodes.controller_in(after.text)
+        broker = None if znode is None else znodes.controller_in(znode.text)
         if self.controller != NOBODY:
             reason = "its znode /controller is gone"
             emit(events.ControllerResigned, self.controller, self.controller_epoch, reason)
         self.controller = NOBODY if broker is None else broker
 
-    def _state(self, tp: str, data: str | None, version: int, seq: int) -> None:
+    def _state(self, tp: str, text: str | None, version: int, seq: int) -> None:
         """Tell a partition's state, because of the end of the broker's session that led to it."""
-        before = self.states.get(tp)
-        state = None if data is None else znodes.state_in(data)
-        if before is not None and state is not None:
-            left = [broker for broker in before.isr if broker not in state.isr]
-            if before.leader != state.leader:
-                left.insert(0, before.leader)
-            self.kernel.cause = next((self.gone[one] for one in left if one in self.gone), seq)
+        former = self.states.get(tp)
+        state = None if text is None else znodes.state_in(text)
+        if former is not None and state is not None:
+            removed = [broker for broker in former.isr if broker not in state.isr]
+            if former.leader != state.leader:
+                removed.insert(0, former.leader)
+            ends = (self.session_ends.get(replica) for replica in removed)
+            self.kernel.cause = next(filter(None, ends), seq)
         if state is not None and state.leader >= 0:
-            strategy = _strategy(before, state)
+            strategy = _strategy(former, state)
             if strategy is not None:
                 self.kernel.emit(
                     events.LeaderElected,
@@ -149,7 +152,7 @@ class ZnodeEvents(WallClockEvents):
                     state.isr,
                     strategy,
                 )
-        self.facts.changed("changed", znodes.state_path(tp), data, version)
+        self.facts.changed("changed", znodes.state_path(tp), text, version)
 
 
 def _strategy(before: PartitionInfo | None, after: znodes.PartitionState) -> str | None:

@@ -30,11 +30,11 @@ from sessions.own_cluster.zookeeper_history.log_copies import TransactionLog, fi
 from sessions.own_cluster.zookeeper_history.znode_tree import ZnodeChange, ZnodeTree
 from sessions.postmortem.events import US_PER_MS, Applied
 from sessions.postmortem.impact import Impact
-from sessions.postmortem.incident import TOLD_EVERY, Incident, Progress
+from sessions.postmortem.incident import PROGRESS_EVERY, Incident, Progress
 from sessions.postmortem.log_files import is_text_log
 from sessions.postmortem.processes import Processes
 from sessions.postmortem.session import write_session
-from sessions.postmortem.text_logs.entries import Entry as Line
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import (
     BrokerFailed,
     BrokersChanged,
@@ -43,7 +43,7 @@ from sessions.postmortem.text_logs.facts import (
     SessionExpired,
 )
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
-from sessions.postmortem.timeline import Entry, Timeline
+from sessions.postmortem.timeline import Timeline, TimelineEntry
 from sessions.postmortem.witnesses import FOREVER_US, Lines, Witness, Witnesses
 from sessions.postmortem.zookeeper.events import ZnodeEvents
 from sessions.postmortem.zookeeper.records import RecordWriter
@@ -93,13 +93,13 @@ class ZnodeTimeline(Timeline):
         super().__init__()
         self.transaction: Transaction | None = None
 
-    def _add(self, applied: Applied, offset: int, kind: str, what: str, because: str) -> None:
-        at = applied.batch.base_offset
+    def _add(self, applied: Applied, offset: int, kind: str, sentence: str, because: str) -> None:
+        zxid = applied.batch.base_offset
         witness = applied.witnesses.get(offset)
-        source = f"ZooKeeper zxid 0x{at:x}" if witness is None else witness.entry.source
-        self.add(Entry(applied.time_us, kind, what, because, source, at))
+        source = f"ZooKeeper zxid 0x{zxid:x}" if witness is None else witness.line.source
+        self.add(TimelineEntry(applied.time_us, kind, sentence, because, source, zxid))
 
-    def note(self, line: Line) -> None:
+    def note(self, line: LogLine) -> None:
         """Add a line of a text log, unless znodes say the same."""
         if not isinstance(line.fact, _IN_ZNODES):
             super().note(line)
@@ -107,8 +107,8 @@ class ZnodeTimeline(Timeline):
     def _of_record(self, record: AnyRecord) -> tuple[str, str, str] | None:
         match record:
             case LeaderChangeMessage(leader_id=broker):
-                what = f"broker {broker} becomes the controller"
-                return "controller", what, "it was the first to create /controller"
+                sentence = f"broker {broker} becomes the controller"
+                return "controller", sentence, "it was the first to create /controller"
             case RegisterBrokerRecord(broker_id=broker):
                 return "broker", f"broker {broker} registers", "it has a new ZooKeeper session"
             case BrokerRegistrationChangeRecord(fenced=fenced) if fenced != FENCE:
@@ -146,44 +146,44 @@ def overview_of(log: TransactionLog, lines: TextLogs | None = None) -> Overview:
     overview = Overview()
     tree = log.start()
     for path, znode in tree.znodes.items():
-        _look(overview, path, znode.data, znode.owner)
+        _note_znode(overview, path, znode.data, znode.owner)
     for transaction in log.transactions(tree.zxid):
         if overview.begin_ms is None:
             overview.begin_ms = transaction.time_ms
         for operation in transaction.operations:
-            _look(overview, operation.path, operation.data, transaction.session)
+            _note_znode(overview, operation.path, operation.data, transaction.session)
     for kind, version, release in _FORMATS:
         if overview.formats.get(kind, 0) >= version:
             overview.release = release
     overview.release = Processes.at_the_beginning(lines).release(overview.release, is_exact=False)
     if overview.begin_ms is not None and lines is not None:
-        firsts = [file.first_us // US_PER_MS for file in lines.files]
-        overview.begin_ms = min([overview.begin_ms, *firsts])
+        begins_ms = [file.first_us // US_PER_MS for file in lines.files]
+        overview.begin_ms = min([overview.begin_ms, *begins_ms])
     if not overview.chroots or overview.begin_ms is None:
         raise SourceError(f"{clean(log.name)}: there is no Kafka in it (no /brokers/ids)")
     if len(overview.chroots) > 1:
-        named = ", ".join(clean(chroot or "/") for chroot in overview.chroots)
-        raise SourceError(f"{clean(log.name)}: it has {len(overview.chroots)} clusters ({named})")
+        names = ", ".join(clean(chroot or "/") for chroot in overview.chroots)
+        raise SourceError(f"{clean(log.name)}: it has {len(overview.chroots)} clusters ({names})")
     return overview
 
 
-def _look(overview: Overview, path: str, data: bytes | None, session: int) -> None:
-    for known in (znodes.BROKER_IDS, znodes.TOPICS):
-        chroot, is_kafka, _ = path.partition(known)
+def _note_znode(overview: Overview, path: str, data: bytes | None, session: int) -> None:
+    for folder in (znodes.BROKER_IDS, znodes.TOPICS):
+        chroot, is_kafka, _ = path.partition(folder)
         if is_kafka:
             overview.chroots[chroot] = None
     above, _, name = path.rpartition("/")
     if above.endswith(znodes.BROKER_IDS):
         if name.isdecimal():
             overview.brokers_of[session] = int(name)
-        _see(overview, "ids", data)
+        _note_format(overview, "ids", data)
     elif above.endswith(znodes.TOPICS):
-        _see(overview, "topics", data)
+        _note_format(overview, "topics", data)
     elif name == "state" and data and b"leader_recovery_state" in data:
         overview.formats["states"] = 2
 
 
-def _see(overview: Overview, kind: str, data: bytes | None) -> None:
+def _note_format(overview: Overview, kind: str, data: bytes | None) -> None:
     try:
         version = msgspec.json.decode(data or b"", type=_Version).version
     except msgspec.DecodeError:
@@ -283,13 +283,13 @@ class _Examination:
             incident.batches += 1
             changes = [
                 change
-                for change in map(self._inside, tree.apply(transaction))
+                for change in map(self._kafka_change, tree.apply(transaction))
                 if change is not None
             ]
             self._note_until(time_us)
             self._note_session(transaction)
             self._take(transaction, changes)
-            if self.progress is not None and incident.batches % TOLD_EVERY == 0:
+            if self.progress is not None and incident.batches % PROGRESS_EVERY == 0:
                 self.progress(incident.records)
         if self.until.offset is None:
             self._note_until(FOREVER_US if self.until.time_us is None else self.until.time_us)
@@ -301,19 +301,19 @@ class _Examination:
         return incident
 
     def _begin(self, tree: ZnodeTree) -> None:
-        inside = {
+        znodes_by_path = {
             path.removeprefix(self.overview.chroot): znode
             for path, znode in tree.znodes.items()
             if path.startswith(self.overview.chroot)
         }
-        self.events.begin(inside)
-        changes = [ZnodeChange(path, None, inside[path]) for path in sorted(inside)]
+        self.events.begin(znodes_by_path)
+        changes = [ZnodeChange(path, None, znodes_by_path[path]) for path in sorted(znodes_by_path)]
         if changes:
-            start = Transaction(tree.zxid, self.overview.begin_ms or 0, 0, 0, 0, ())
-            records, delta = self._replay(start, changes)
-            self._tell(start, records, delta, {}, is_snapshot=True)
+            transaction = Transaction(tree.zxid, self.overview.begin_ms or 0, 0, 0, 0, ())
+            records, delta = self._replay(transaction, changes)
+            self._report(transaction, records, delta, {}, is_snapshot=True)
 
-    def _inside(self, change: ZnodeChange) -> ZnodeChange | None:
+    def _kafka_change(self, change: ZnodeChange) -> ZnodeChange | None:
         """A change of a znode of Kafka, with its path as Kafka calls it."""
         chroot = self.overview.chroot
         if not chroot:
@@ -324,15 +324,15 @@ class _Examination:
 
     def _note_until(self, time_us: int) -> None:
         """Tell the lines of text logs up to a time."""
-        for entry in self.lines.until(time_us):
-            seq = self.events.note(entry, self.witnesses.cause_of(entry))
-            self.witnesses.add(seq, entry)
-            if isinstance(entry.fact, SessionExpired) and entry.fact.session is not None:
-                session = int(entry.fact.session, 16)
-                self.expired.setdefault(session, Witness(seq, entry))
-            self.timeline.note(entry)
-            self.impact.note(entry)
-            self.incident.processes.note(entry)
+        for line in self.lines.until(time_us):
+            seq = self.events.note(line, self.witnesses.cause_of(line))
+            self.witnesses.add(seq, line)
+            if isinstance(line.fact, SessionExpired) and line.fact.session is not None:
+                session = int(line.fact.session, 16)
+                self.expired.setdefault(session, Witness(seq, line))
+            self.timeline.note(line)
+            self.impact.note(line)
+            self.incident.processes.note(line)
 
     def _note_session(self, transaction: Transaction) -> None:
         """Take the timeout of a broker's session."""
@@ -356,7 +356,7 @@ class _Examination:
         witness = next(iter(witnesses.values()), None)
         self.events.take(transaction, changes, 0 if witness is None else witness.seq)
         if records:
-            self._tell(transaction, records, delta, witnesses)
+            self._report(transaction, records, delta, witnesses)
 
     def _replay(
         self, transaction: Transaction, changes: Sequence[ZnodeChange]
@@ -371,7 +371,7 @@ class _Examination:
                 records.append(record)
         return records, delta
 
-    def _tell(
+    def _report(
         self,
         transaction: Transaction,
         records: Sequence[AnyRecord],
@@ -400,14 +400,16 @@ class _Examination:
             return ""
         if f"{self.overview.chroot}{znodes.DELETE_TOPICS}/{change.topic}" in self.tree.znodes:
             return f"topic {change.topic} is being deleted"
-        left = [broker for broker in before.isr if broker not in after.isr]
+        removed = [broker for broker in before.isr if broker not in after.isr]
         if before.leader != after.leader:
-            left.insert(0, before.leader)
-        gone = next((broker for broker in left if broker in self.events.gone), None)
-        if gone is not None:
-            return f"the registration of broker {gone} is gone"
+            removed.insert(0, before.leader)
+        lost_broker = next(
+            (broker for broker in removed if broker in self.events.session_ends), None
+        )
+        if lost_broker is not None:
+            return f"the registration of broker {lost_broker} is gone"
         writer = self.overview.brokers_of.get(transaction.session)
-        if writer is None or not left:
+        if writer is None or not removed:
             return ""
         if writer == before.leader == after.leader and writer != self.events.controller:
             return ""

@@ -58,89 +58,95 @@ class RecordWriter:
     def records(self, changes: Sequence[ZnodeChange]) -> Iterator[AnyRecord]:
         """Yield the records of a transaction."""
         for change in changes:
-            path, after = change.path, change.after
+            path, znode = change.path, change.after
             if path.startswith(_BROKERS):
                 yield from self._broker(path.removeprefix(_BROKERS), change)
             elif path.startswith(_TOPIC_CONFIGS):
                 name = path.removeprefix(_TOPIC_CONFIGS)
-                yield from self._config(TOPIC_RESOURCE, name, after)
+                yield from self._config(TOPIC_RESOURCE, name, znode)
             elif path.startswith(_BROKER_CONFIGS):
                 name = path.removeprefix(_BROKER_CONFIGS)
                 name = "" if name == znodes.ALL_BROKERS else name
-                yield from self._config(BROKER_RESOURCE, name, after)
-            elif path == znodes.CONTROLLER and after is not None:
-                broker = znodes.controller_in(after.text)
+                yield from self._config(BROKER_RESOURCE, name, znode)
+            elif path == znodes.CONTROLLER and znode is not None:
+                broker = znodes.controller_in(znode.text)
                 if broker is not None:
                     yield LeaderChangeMessage(broker)
             elif (topic := znodes.topic_of(path)) is not None:
-                yield from self._topic(topic, after)
+                yield from self._topic(topic, znode)
             elif (tp := znodes.partition_of(path)) is not None:
-                yield from self._state(tp, after)
+                yield from self._state(tp, znode)
 
     # ---- brokers and configurations
 
     def _broker(self, name: str, change: ZnodeChange) -> Iterator[AnyRecord]:
         if not name.isdecimal():
             return
-        broker, after = int(name), change.after
-        known = self.image.brokers.get(broker)
-        if after is not None and change.before is None:
-            yield RegisterBrokerRecord(broker, f"{after.owner:x}", after.czxid, rack=_rack(after))
-            yield BrokerRegistrationChangeRecord(broker, after.czxid, UNFENCE)
-        elif after is None and known is not None:
+        broker, znode = int(name), change.after
+        registration = self.image.brokers.get(broker)
+        if znode is not None and change.before is None:
+            yield RegisterBrokerRecord(broker, f"{znode.owner:x}", znode.czxid, rack=_rack(znode))
+            yield BrokerRegistrationChangeRecord(broker, znode.czxid, UNFENCE)
+        elif znode is None and registration is not None:
             if self.is_closed:
                 yield BrokerRegistrationChangeRecord(
-                    broker, known.epoch, in_controlled_shutdown=IN_CONTROLLED_SHUTDOWN
+                    broker, registration.epoch, in_controlled_shutdown=IN_CONTROLLED_SHUTDOWN
                 )
-            yield BrokerRegistrationChangeRecord(broker, known.epoch, FENCE)
+            yield BrokerRegistrationChangeRecord(broker, registration.epoch, FENCE)
 
-    def _config(self, resource: int, name: str, after: Znode | None) -> Iterator[AnyRecord]:
+    def _config(self, resource: int, name: str, znode: Znode | None) -> Iterator[AnyRecord]:
         kind = "topic" if resource == TOPIC_RESOURCE else "broker"
-        before = self.image.configs.get(f"{kind}:{name}", {})
-        now = {} if after is None else znodes.config_in(after.text) or {}
-        for key in dict.fromkeys((*before, *now)):
-            if before.get(key) != now.get(key):
-                yield ConfigRecord(resource, name, key, now.get(key))
+        former = self.image.configs.get(f"{kind}:{name}", {})
+        values = {} if znode is None else znodes.config_in(znode.text) or {}
+        for key in dict.fromkeys((*former, *values)):
+            if former.get(key) != values.get(key):
+                yield ConfigRecord(resource, name, key, values.get(key))
 
     # ---- topics
 
-    def _topic(self, topic: str, after: Znode | None) -> Iterator[AnyRecord]:
-        known = self.image.topic(topic)
-        if after is None:
+    def _topic(self, topic: str, znode: Znode | None) -> Iterator[AnyRecord]:
+        topic_image = self.image.topic(topic)
+        if znode is None:
             self._assignments.pop(topic, None)
-            if known is not None:
-                yield RemoveTopicRecord(known.id)
+            if topic_image is not None:
+                yield RemoveTopicRecord(topic_image.id)
             return
-        assignment = znodes.topic_in(after.text)
+        assignment = znodes.topic_in(znode.text)
         if assignment is None:
             return
         self._assignments[topic] = assignment
-        topic_id = known.id if known is not None else znodes.topic_id_in(after.text) or topic
-        if known is None:
+        topic_id = (
+            topic_image.id if topic_image is not None else znodes.topic_id_in(znode.text) or topic
+        )
+        if topic_image is None:
             yield TopicRecord(topic, topic_id)
         for number, replicas in assignment.replicas.items():
-            before = None if known is None else known.partitions.get(number)
-            if before is not None and list(before.replicas) != replicas:
+            partition = None if topic_image is None else topic_image.partitions.get(number)
+            if partition is not None and list(partition.replicas) != replicas:
                 yield from self._partition(topic, number)
 
-    def _state(self, tp: str, after: Znode | None) -> Iterator[AnyRecord]:
+    def _state(self, tp: str, znode: Znode | None) -> Iterator[AnyRecord]:
         topic, _, number = tp.rpartition("-")
-        state = None if after is None else znodes.state_in(after.text)
-        if after is None or state is None:
+        state = None if znode is None else znodes.state_in(znode.text)
+        if znode is None or state is None:
             self._states.pop(tp, None)
             return
-        self._states[tp] = state, after.version
+        self._states[tp] = state, znode.version
         yield from self._partition(topic, int(number))
 
     def _partition(self, topic: str, number: int) -> Iterator[AnyRecord]:
         """A partition as its topic's znode and its own say it is, once both exist."""
         stored = self._states.get(f"{topic}-{number}")
-        assignment, known = self._assignments.get(topic), self.image.topic(topic)
+        assignment, topic_image = self._assignments.get(topic), self.image.topic(topic)
         if stored is None or assignment is None:
             return
         state, version = stored
-        before = None if known is None else known.partitions.get(number)
-        topic_id = known.id if known is not None else znodes.topic_id_in(assignment.text) or topic
+        partition = None if topic_image is None else topic_image.partitions.get(number)
+        topic_id = (
+            topic_image.id
+            if topic_image is not None
+            else znodes.topic_id_in(assignment.text) or topic
+        )
         yield PartitionRecord(
             number,
             topic_id,
@@ -149,24 +155,24 @@ class RecordWriter:
             tuple(assignment.removing.get(number, ())),
             tuple(assignment.adding.get(number, ())),
             state.leader,
-            _recovery(before, state),
+            _recovery(partition, state),
             state.leader_epoch,
             version,
         )
 
 
-def _recovery(before: PartitionRegistration | None, state: znodes.PartitionState) -> int:
+def _recovery(former: PartitionRegistration | None, state: znodes.PartitionState) -> int:
     """Releases before 3.2 do not write down that a leader was elected uncleanly; the ISR tells."""
     if state.leader_recovery_state:
         return state.leader_recovery_state
-    if before is None or state.leader in (NO_LEADER, before.leader):
-        return RECOVERED if before is None else _kept(before, state)
-    return RECOVERED if state.leader in before.isr else RECOVERING
+    if former is None or state.leader in (NO_LEADER, former.leader):
+        return RECOVERED if former is None else _kept_recovery(former, state)
+    return RECOVERED if state.leader in former.isr else RECOVERING
 
 
-def _kept(before: PartitionRegistration, state: znodes.PartitionState) -> int:
-    is_same = tuple(state.isr) == before.isr and state.leader == before.leader
-    return before.leader_recovery_state if is_same else RECOVERED
+def _kept_recovery(former: PartitionRegistration, state: znodes.PartitionState) -> int:
+    is_same = tuple(state.isr) == former.isr and state.leader == former.leader
+    return former.leader_recovery_state if is_same else RECOVERED
 
 
 def _rack(znode: Znode) -> str | None:

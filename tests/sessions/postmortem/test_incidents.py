@@ -29,7 +29,7 @@ from sessions.postmortem.incident import (
     release_of,
 )
 from sessions.postmortem.markdown import markdown
-from sessions.postmortem.processes import Value
+from sessions.postmortem.processes import ConfiguredValue
 from sessions.postmortem.report import report_of
 from sessions.postmortem.session import record
 from sessions.postmortem.timeline import ISR_SHRINK, UNANSWERED
@@ -134,7 +134,7 @@ def test_text_logs_say_the_release_and_the_configuration(
     assert (last_in_sync.release, zombie_leader.release) == ("3.9.2", "4.1.2")
     assert examine(read_paths([str(FOLDER / ZOMBIE)])).release == "4.1"
     value = zombie_leader.processes.value("broker.session.timeout.ms", zombie_leader.controllers)
-    assert value == Value("4000", (100, 101, 102))
+    assert value == ConfiguredValue("4000", (100, 101, 102))
     text = markdown(report_of(zombie_leader, [ZOMBIE]))
     assert "broker.session.timeout.ms (4 s, by the logs of nodes 100, 101 and 102)" in text
     assert "Kafka 4.1.2 in KRaft mode" in text

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from sessions.own_cluster.content import open_content
-from sessions.postmortem.processes import Processes, Value
+from sessions.postmortem.processes import ConfiguredValue, Processes
 from sessions.postmortem.text_logs import blocks
-from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import Configured, Fact, KafkaVersion
 from sessions.postmortem.text_logs.merging import find_text_logs
 
@@ -16,8 +16,8 @@ NEXT = "[2026-11-26 03:40:12,000] INFO [KafkaServer id=1] started (kafka.server.
 KEPT = (("broker.session.timeout.ms", "6000"), ("min.insync.replicas", "2"))
 
 
-def entry(node: int, fact: Fact) -> Entry:
-    return Entry(1, node, "server.log", 1, "INFO", fact, None)
+def entry(node: int, fact: Fact) -> LogLine:
+    return LogLine(1, node, "server.log", 1, "INFO", fact, None)
 
 
 def said(*facts: tuple[int, Fact]) -> Processes:
@@ -104,7 +104,7 @@ def test_a_value_is_that_of_the_nodes_whose_it_is() -> None:
         return Configured(settings=(("broker.session.timeout.ms", value),))
 
     processes = said((1, of("9000")), (2, of("9000")), (100, of("4000")))
-    assert processes.value("broker.session.timeout.ms") == Value("9000", (1, 2))
+    assert processes.value("broker.session.timeout.ms") == ConfiguredValue("9000", (1, 2))
     value = processes.value("broker.session.timeout.ms", [100])
     assert value is not None
     assert value.text == "4000"

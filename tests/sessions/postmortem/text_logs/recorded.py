@@ -10,7 +10,7 @@ were left out; paths were replaced.
 from pathlib import Path
 from typing import Final
 
-from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.merging import find_text_logs
 
 RECORDINGS: Final = Path(__file__).parents[1] / "recordings" / "text_logs"
@@ -27,6 +27,6 @@ NAMED: Final = ("0.9.0.1", "0.11.0.3", "2.1.1", "2.6.3", "3.3.2", "4.0.2", *CONT
 """Those whose recordings have the release and the configuration that processes print."""
 
 
-def entries(release: str) -> list[Entry]:
+def entries(release: str) -> list[LogLine]:
     """Everything that the logs of a release say."""
     return list(find_text_logs([RECORDINGS / release]).entries())

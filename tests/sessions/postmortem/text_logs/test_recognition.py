@@ -8,7 +8,7 @@ import pytest
 
 from emulator.releases.versions import numbers_of
 from sessions.postmortem.text_logs import facts
-from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import KafkaVersion
 from sessions.postmortem.text_logs.log_file import recognize
 from sessions.postmortem.text_logs.merging import find_text_logs
@@ -253,7 +253,7 @@ def test_a_line_says_where_it_stands() -> None:
     assert recognize(Path(path), path).kind == "server.log"
 
 
-def failed_fetches(told: list[Entry]) -> list[str | None]:
+def failed_fetches(told: list[LogLine]) -> list[str | None]:
     return [entry.exception for entry in told if isinstance(entry.fact, facts.FetchFailed)]
 
 

@@ -21,7 +21,7 @@ from sessions.own_cluster.zookeeper_history.reading import image_before
 from sessions.own_cluster.zookeeper_history.znode_tree import ZnodeTree
 from sessions.playback.cursor import Cursor
 from sessions.postmortem.document import as_plain
-from sessions.postmortem.processes import Value
+from sessions.postmortem.processes import ConfiguredValue
 from sessions.postmortem.text_logs import facts
 from sessions.postmortem.text_logs.merging import find_text_logs
 from sessions.postmortem.what_if import Setting, what_if
@@ -248,7 +248,7 @@ def test_brokers_are_silent_for_the_timeout_that_zookeeper_granted() -> None:
     """Sessions of these clusters have 9 s, which no text log says."""
     incident = examine(history("2.8.2"))
     value = incident.processes.value("zookeeper.session.timeout.ms")
-    assert value == Value("9000", (), is_negotiated=True)
+    assert value == ConfiguredValue("9000", (), is_negotiated=True)
     created = [
         operation.timeout_ms
         for transaction in history("2.8.2").transactions(0)
