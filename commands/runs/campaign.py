@@ -61,7 +61,7 @@ def campaign(
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
     except KeyboardInterrupt:
         streams.progress("")
-        streams.narrate(f"stopped: {progress.said}; run the same command again to continue")
+        streams.narrate(f"stopped: {progress.summary}; run the same command again to continue")
         return None
     finally:
         streams.progress("")
@@ -71,7 +71,7 @@ class _Progress:
     """A bar on a terminal, otherwise a line per minute; counts the runs missing at the start."""
 
     def __init__(self) -> None:
-        self.said = "no run has ended"
+        self.summary = "no run has ended"
         self._bar: Progress | None = None
         self._there = 0
         self._began = self._line = monotonic()
@@ -84,7 +84,7 @@ class _Progress:
             self._there, self._began = reached.done, now
             if reached.done:
                 streams.narrate(f"{reached.done:,} of {reached.runs:,} runs are already done")
-        self.said = f"about {reached.done:,} of {reached.runs:,} runs"
+        self.summary = f"about {reached.done:,} of {reached.runs:,} runs"
         bar(reached.done - self._there)
         if not streams.watched() and now - self._line >= LINE_SECONDS:
             self._line = now

@@ -83,7 +83,7 @@ class ObjectProvider(Provider):
             yield Hit(weight, Content(f"{named.kind} {named.name}"), run, help=named.help)
 
 
-class Found(NamedTuple):
+class NamedObject(NamedTuple):
     """An object that matches, and the request that opens it."""
 
     kind: str
@@ -92,24 +92,26 @@ class Found(NamedTuple):
     help: str
 
 
-def objects(stage: Stage, words: str) -> list[Found]:
+def objects(stage: Stage, words: str) -> list[NamedObject]:
     """The objects whose names contain ``words`` (lower case), the best few of each kind."""
     named = [*_numbered(stage, words)]
-    for kind, names, opens, told in _named(stage):
+    for kind, names, opens, explanation in _named(stage):
         hits = sorted((name for name in names if words in name.lower()), key=len)[:SHOWN_MAX]
-        named += [Found(kind, name, opens(name), told) for name in hits]
+        named += [NamedObject(kind, name, opens(name), explanation) for name in hits]
     return named
 
 
-def _numbered(stage: Stage, words: str) -> Iterator[Found]:
+def _numbered(stage: Stage, words: str) -> Iterator[NamedObject]:
     """An event or a record by its number."""
     number = words.removeprefix("record").lstrip("# ").replace(",", "")
     if not number.isdecimal():
         return
     if not words.startswith("record") and 0 < int(number) <= stage.source.last_seq:
-        yield Found("event", f"#{number}", _open("event")(number), "opens with its causes")
+        yield NamedObject("event", f"#{number}", _open("event")(number), "opens with its causes")
     if not words.startswith("#") and stage.view.batch(int(number)) is not None:
-        yield Found("record", number, _open("record")(number), "where its copies are and were")
+        yield NamedObject(
+            "record", number, _open("record")(number), "where its copies are and were"
+        )
 
 
 def _named(stage: Stage) -> Iterator[tuple[str, Iterable[str], Callable[[str], Request], str]]:

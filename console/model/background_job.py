@@ -18,7 +18,7 @@ class Job:
     def __init__(self, title: str, work: Work) -> None:
         """Start the thread."""
         self.title = title
-        self.said = ""
+        self.progress = ""
         self.outcome = ""
         self.failed = False
         self._work = work
@@ -35,7 +35,7 @@ class Job:
         self._thread.join(seconds)
 
     def _tell(self, text: str) -> None:
-        self.said = " ".join(text.split())
+        self.progress = " ".join(text.split())
 
     def _run(self) -> None:
         try:

@@ -169,7 +169,7 @@ class PageScan:
 
     def __init__(self, reader: EventReader, matches: Wanted) -> None:
         self.reader = reader
-        self.wanted = matches
+        self._is_shown = matches
 
     def older(self, below: int) -> tuple[list[int], int]:
         """The matches in the slice before ``below``."""
@@ -182,7 +182,7 @@ class PageScan:
         return self._matches(above + 1, end), end
 
     def _matches(self, first: int, last: int) -> list[int]:
-        return [event.seq for event in self.reader.page(first, last) if self.wanted(event)]
+        return [event.seq for event in self.reader.page(first, last) if self._is_shown(event)]
 
 
 class TouchScan:
@@ -201,7 +201,7 @@ class TouchScan:
     ) -> None:
         self.reader = reader
         self.objects = objects
-        self.wanted = matches
+        self._is_shown = matches
         self.kinds = kinds
 
     def older(self, below: int) -> tuple[list[int], int]:
@@ -225,10 +225,10 @@ class TouchScan:
         return ([], last) if seq is None else (self._kept(seq), seq)
 
     def _kept(self, seq: int) -> list[int]:
-        if self.wanted is None:
+        if self._is_shown is None:
             return [seq]
         event = self.reader.get(seq)
-        return [seq] if event is not None and self.wanted(event) else []
+        return [seq] if event is not None and self._is_shown(event) else []
 
 
 class FoundEvents:

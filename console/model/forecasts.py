@@ -28,11 +28,11 @@ class Foresight:
         self.in_background = in_background
         self._source = source
         self._outlook: Outlook | None = None
-        self._found: dict[str, Effect] = {}
+        self._effects: dict[str, Effect] = {}
         self._failed: dict[str, str] = {}
         self._open: dict[str, Forecast] = {}
         self._job: Job | None = None
-        self._wanted = ""
+        self._running = ""
 
     @property
     def possible(self) -> bool:
@@ -45,9 +45,9 @@ class Foresight:
         here = self._source.last_time_us
         return here if self._outlook is None else self._outlook.time_us
 
-    def known(self, statement: str) -> Effect | None:
+    def effect(self, statement: str) -> Effect | None:
         """The effect; None while it is not known."""
-        return self._found.get(statement)
+        return self._effects.get(statement)
 
     def failure(self, statement: str) -> str:
         """The reason why there is no forecast; empty as long as there may be one."""
@@ -55,13 +55,13 @@ class Foresight:
 
     def is_settled(self, statement: str) -> bool:
         """Whether the forecast is done, or has failed."""
-        return statement in self._found or statement in self._failed
+        return statement in self._effects or statement in self._failed
 
     def share(self, statement: str) -> float | None:
         """The fraction that is done; None if it has not started."""
         forecast = self._open.get(statement)
         if forecast is None:
-            return 0.0 if self._job is not None and self._wanted == statement else None
+            return 0.0 if self._job is not None and self._running == statement else None
         return forecast.share
 
     def go_on(self, statement: str, seconds: float = SLICE_S) -> bool:
@@ -82,7 +82,7 @@ class Foresight:
 
     def give_up(self) -> None:
         """Stop working."""
-        self._wanted = ""
+        self._running = ""
 
     def _begin(self, statement: str, given: Sequence[Statement]) -> Forecast:
         assert self._outlook is not None
@@ -91,19 +91,19 @@ class Foresight:
 
     def _end(self, statement: str, forecast: Forecast) -> None:
         assert forecast.effect is not None
-        self._found[statement] = forecast.effect
+        self._effects[statement] = forecast.effect
         self._open.pop(statement, None)
 
     def _go_on_behind(self, statement: str, given: Sequence[Statement]) -> None:
         """Start the job if there is none; another one ends as soon as it notices."""
-        self._wanted = statement
+        self._running = statement
         if self._job is not None and not self._job.done:
             return
 
         def work(tell: Tell) -> str:
             try:
                 forecast = self._open.get(statement) or self._begin(statement, given)
-                while self._wanted == statement:
+                while self._running == statement:
                     if forecast.go_on(SLICE_S):
                         self._end(statement, forecast)
                         break

@@ -47,9 +47,9 @@ class GroupWhy:
         return self._known[key]
 
     def _of_run(self, group: str, tp: str, run: ShareRun) -> str:
-        told = self.reader.get(run.seq)
+        event = self.reader.get(run.seq)
         if run.state == "archived":
-            return "" if told is None else self._archived(group, tp, run, told)
+            return "" if event is None else self._archived(group, tp, run, event)
         if run.state == "acquired":
             because = self._end_of_delivery(group, tp, run, run.seq)
             return f"delivered again because {because}" if because else ""
@@ -58,15 +58,15 @@ class GroupWhy:
             return f"to be delivered again because {because}" if because else ""
         return ""
 
-    def _archived(self, group: str, tp: str, run: ShareRun, told: Event) -> str:
-        if isinstance(told, events.RecordsAcknowledged):
-            verb = "rejected it" if told.acknowledgement == "reject" else "found no record there"
-            return _numbered(f"archived because {clean(told.consumer)} {verb}", told)
-        if isinstance(told, events.RecordsReleased) and told.reason not in (
+    def _archived(self, group: str, tp: str, run: ShareRun, event: Event) -> str:
+        if isinstance(event, events.RecordsAcknowledged):
+            verb = "rejected it" if event.acknowledgement == "reject" else "found no record there"
+            return _numbered(f"archived because {clean(event.consumer)} {verb}", event)
+        if isinstance(event, events.RecordsReleased) and event.reason not in (
             "lock expired",
             "session ended",
         ):
-            return _numbered(f"archived: {told.reason}", told)
+            return _numbered(f"archived: {event.reason}", event)
         because = self._end_of_delivery(group, tp, run, run.seq + 1)
         why = f"; at last {because}" if because else ""
         return f"archived after {run.deliveries} deliveries{why}"

@@ -34,7 +34,7 @@ class RowOrder(Generic[K]):
         self._values: list[Any] = []
         self._shown: list[int] = []
         self._value_of: Callable[[K], Any] = lambda key: 0
-        self._wanted: Callable[[K], bool] = everything
+        self._is_shown: Callable[[K], bool] = everything
 
     def __len__(self) -> int:
         return len(self._shown)
@@ -63,14 +63,14 @@ class RowOrder(Generic[K]):
         self._values = list(map(value_of, self.keys)) if values is None else values
 
     def choose(
-        self, is_wanted: Callable[[K], bool] = everything, ranks: Iterable[int] | None = None
+        self, is_shown: Callable[[K], bool] = everything, ranks: Iterable[int] | None = None
     ) -> None:
-        """Show, in order, what ``is_wanted``; ``ranks`` saves asking for each row."""
-        self._wanted = is_wanted
+        """Show, in order, what ``is_shown`` accepts; ``ranks`` saves asking for each row."""
+        self._is_shown = is_shown
         if ranks is None:
             ranks = range(len(self.keys))
-            if is_wanted is not everything:
-                ranks = [rank for rank, key in enumerate(self.keys) if is_wanted(key)]
+            if is_shown is not everything:
+                ranks = [rank for rank, key in enumerate(self.keys) if is_shown(key)]
         self._shown = sorted(ranks, key=self._values.__getitem__)
 
     def update(self, changed: Collection[K]) -> bool:
@@ -80,7 +80,7 @@ class RowOrder(Generic[K]):
             before = self._shown
             for rank in ranks:
                 self._values[rank] = self._value_of(self.keys[rank])
-            self.choose(self._wanted)
+            self.choose(self._is_shown)
             return before != self._shown
         moved = [self._move(rank) for rank in ranks]
         return any(moved)
@@ -89,7 +89,7 @@ class RowOrder(Generic[K]):
         key = self.keys[rank]
         place = self._place(rank)
         was_shown = place < len(self._shown) and self._shown[place] == rank
-        value, is_shown = self._value_of(key), self._wanted(key)
+        value, is_shown = self._value_of(key), self._is_shown(key)
         if value == self._values[rank] and was_shown == is_shown:
             return False
         if was_shown:

@@ -202,10 +202,10 @@ def _read(path: Path, *, must_exist: bool, problems: list[str]) -> dict[str, Any
 
 
 def _setting(
-    name: str, kind: Kind, said: tuple[object, str] | None, problems: list[str]
+    name: str, kind: Kind, setting: tuple[object, str] | None, problems: list[str]
 ) -> Setting:
-    if said is not None:
-        value, origin = said
+    if setting is not None:
+        value, origin = setting
         try:
             return Setting(name, kind.read(value), origin)
         except Wrong as error:

@@ -131,7 +131,7 @@ class Timeline:
         self._ranks: dict[str, int] = {}
         self._ranks_of: defaultdict[str, Counter[int]] = defaultdict(Counter)
         self._sent_us: dict[int, int] = {}
-        self._view: _Told | None = None
+        self._view: _ReportingView | None = None
         self._takes: dict[type[Event], Callable[[Any], None]] = {
             events.ProduceSent: self._sent,
             events.ProduceAcknowledged: self._acknowledged,
@@ -188,15 +188,15 @@ class Timeline:
             if not events:
                 return
 
-    def _begin(self) -> "_Told":
+    def _begin(self) -> "_ReportingView":
         """Begin with nothing; where the beginning was not kept, with what is at the cursor."""
         if self.source.first_seq <= 1:
-            view = _Told()
+            view = _ReportingView()
         else:
-            view = _Told.of(self.source.view.snapshot())
+            view = _ReportingView.of(self.source.view.snapshot())
             for broker in view.state.brokers.values():
                 self.brokers[broker.id].put(view.time_us, broker.state)
-        view.tell = self._note
+        view.report = self._note
         for partition in view.partitions.values():
             self._note(partition, view.flags(partition.name), view.time_us)
         self._view = view
@@ -271,20 +271,20 @@ class Timeline:
         return "" if partition is None else partition.state
 
 
-class _Told(ClusterView):
+class _ReportingView(ClusterView):
     """A read model that reports when the flags or the leader of a partition change."""
 
-    tell: Callable[[PartitionState, int | None, int], None]
+    report: Callable[[PartitionState, int | None, int], None]
 
     def judge(self, tp: str, partition: PartitionState) -> None:
         """Recompute the flags of a partition, and report them."""
         super().judge(tp, partition)
-        self.tell(partition, self.flags(tp), self.state.time_us)
+        self.report(partition, self.flags(tp), self.state.time_us)
 
     def remove_partition(self, tp: str) -> None:
         """Remove a deleted partition."""
         if (partition := self.partitions.get(tp)) is not None:
-            self.tell(partition, None, self.state.time_us)
+            self.report(partition, None, self.state.time_us)
         super().remove_partition(tp)
 
 

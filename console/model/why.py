@@ -116,7 +116,7 @@ class Explainer:
 
     def __init__(self, reader: EventReader) -> None:
         self.reader = reader
-        self._said: dict[tuple[type[Event], str], FoundEvents] = {}
+        self._scans: dict[tuple[type[Event], str], FoundEvents] = {}
         self._chains: dict[tuple[str, int], list[Event | Fold]] = {}
         self._is_partial = False
 
@@ -167,13 +167,13 @@ class Explainer:
         znode = state.znodes.get(state_path(partition))
         if znode is None or not znode.changed:
             return partition.changed
-        return self._said_by(partition, znode.changed)
+        return self._described_by(partition, znode.changed)
 
     def _since(
         self, kind: type[Event], tp: str, seq: int, holds: Callable[[Any], object]
     ) -> int | None:
         """Return the event of a kind since which something holds without interruption."""
-        events = self._found(kind, tp)
+        events = self._events_of(kind, tp)
         since = None
         for index in range(events.index_of(seq), -1, -1):
             event = self.reader.get(events.seq_at(index))
@@ -220,25 +220,25 @@ class Explainer:
 
     def _last(self, kind: type[Event], tp: str, seq: int) -> int | None:
         """Return the last event of a kind about a partition, unless the time limit is reached."""
-        events = self._found(kind, tp)
+        events = self._events_of(kind, tp)
         index = events.index_of(seq)
         if index < 0:
             self._needs(events)
             return None
         return events.seq_at(index)
 
-    def _found(self, kind: type[Event], tp: str) -> FoundEvents:
+    def _events_of(self, kind: type[Event], tp: str) -> FoundEvents:
         """Return the events of a kind about a partition, as far as the time limit allows."""
-        events = self._said.get((kind, tp))
+        events = self._scans.get((kind, tp))
         if events is None:
-            if len(self._said) >= SEARCHES_KEPT_MAX:
-                self._said.clear()
+            if len(self._scans) >= SEARCHES_KEPT_MAX:
+                self._scans.clear()
             scan = TouchScan(self.reader, [tp], kinds=frozenset({kind}))
-            events = self._said[kind, tp] = FoundEvents(self.reader, scan)
+            events = self._scans[kind, tp] = FoundEvents(self.reader, scan)
         events.work(AUDIT_BUDGET_MS)
         return events
 
-    def _said_by(self, partition: PartitionState, written: int) -> int:
+    def _described_by(self, partition: PartitionState, written: int) -> int:
         """Return the event that describes the write of the znode; otherwise the write itself."""
         for event in self.reader.page(written - NEARBY, written + NEARBY):
             if isinstance(event, PartitionStateChanged) and event.tp == partition.name:

@@ -21,18 +21,18 @@ def sentences(stage: Stage) -> list[str]:
     if not has_begun(stage.view.state):
         return []
     here = authority(stage.view.state)
-    told = []
+    sentences = []
     if here.is_zookeeper_unreachable:
-        told.append(f"ZooKeeper is unreachable from {plural(here.serving, 'broker')}.")
+        sentences.append(f"ZooKeeper is unreachable from {plural(here.serving, 'broker')}.")
     elif here.cut_off:
-        told.append(f"{plural(len(here.cut_off), 'broker')} cannot reach ZooKeeper.")
+        sentences.append(f"{plural(len(here.cut_off), 'broker')} cannot reach ZooKeeper.")
     if here.controller is None and here.trouble:
-        told.append("There is no active controller.")
+        sentences.append("There is no active controller.")
     elif here.trouble:
         kind = "broker" if stage.view.state.quorum is None else "controller"
         trouble = TROUBLE_WORDS[here.trouble]
-        told.append(f"The active controller, {kind} {here.controller}, is {trouble}.")
-    return told
+        sentences.append(f"The active controller, {kind} {here.controller}, is {trouble}.")
+    return sentences
 
 
 def named(stage: Stage, here: Authority) -> str:

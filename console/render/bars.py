@@ -227,19 +227,19 @@ def way_line(stage: Stage, shown_seq: int, width: int) -> Line:
     if (touching := stage.touching) is not None:
         reached = stage.reader.reached(touching.objects, touching.seq, touching.direction)
         where = "later" if touching.direction > 0 else "earlier"
-        said = f" Searching {where} events of {clean(' or '.join(touching.objects))}:"
+        text = f" Searching {where} events of {clean(' or '.join(touching.objects))}:"
         place = f" at #{number(reached)}."
         return cut(
-            (Span(said + place, "accent"), Span(" esc stops.", "muted")), width, stage.glyphs.more
+            (Span(text + place, "accent"), Span(" esc stops.", "muted")), width, stage.glyphs.more
         )
     goal = source.heading_for
     if goal is None:
         return ()
     begin = source.first_seq - 1
     share = (source.seq - begin) / max(1, goal - begin)
-    said = f" Reading up to #{number(goal)}: {share:.0%}."
+    text = f" Reading up to #{number(goal)}: {share:.0%}."
     return cut(
-        (Span(said, "accent"), Span(f" Below is what was so at #{number(shown_seq)}.", "muted")),
+        (Span(text, "accent"), Span(f" Below is what was so at #{number(shown_seq)}.", "muted")),
         width,
         stage.glyphs.more,
     )

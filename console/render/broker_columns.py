@@ -176,7 +176,7 @@ def broker_lines(stage: Stage, broker: BrokerState, width: int) -> list[Line]:
         ),
         *(_frozen(stage, broker, width) if broker.state == "frozen" else []),
         *([_load(stage, broker)] if broker.id in state.brokers else []),
-        *(_zookeeper(broker, width, told=state.is_observed) if state.quorum is None else []),
+        *(_zookeeper(broker, width, is_observed=state.is_observed) if state.quorum is None else []),
         *([line(Span("rack ", "muted"), data(broker.rack))] if broker.rack else []),
         *_fetches(stage, broker),
         *_links(state.links, broker.id),
@@ -250,10 +250,10 @@ def _registered(stage: Stage, broker: BrokerState) -> Line:
     return line(Span(f"  registered epoch {plain(broker.broker_epoch)}", "muted"))
 
 
-def _zookeeper(broker: BrokerState, width: int, *, told: bool) -> list[Line]:
+def _zookeeper(broker: BrokerState, width: int, *, is_observed: bool) -> list[Line]:
     session = line(
         Span("session ", "muted"),
-        hexadecimal(broker.session) if broker.session else "not known" if told else "none",
+        hexadecimal(broker.session) if broker.session else "not known" if is_observed else "none",
     )
     connection = line(
         Span("ZooKeeper ", "muted"), Span(broker.zk_connection, _connection_role(broker))

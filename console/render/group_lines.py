@@ -155,13 +155,13 @@ def _share(
         return [*rows, line(Span("no record is in flight", "muted"))]
     title = f"{'OFFSETS':<13}{'STATE':<13}{'DELIVERED':>9}  MEMBER, LOCK"
     rows.append(line(Span(title, "title")))
-    told = ""
+    previous = ""
     for run in share.runs[:RUNS_MAX]:
         rows.append(_run(stage, run))
         reason = why.of_run(group.name, tp, run)
-        if reason and reason != told:
+        if reason and reason != previous:
             rows += [line("  ", Span(row, "muted")) for row in wrap(reason, width - 2)]
-        told = reason
+        previous = reason
     if len(share.runs) > RUNS_MAX:
         rows.append(line(Span(f"and {plural(len(share.runs) - RUNS_MAX, 'run')} more", "muted")))
     return rows

@@ -72,10 +72,10 @@ def verdict_line(stage: Stage, width: int) -> Line:
     held, *others = verdicts(counts)
     if held.kind == HEALTHY and (stalled := stage.index.stalled):
         return _stalled(stage, stalled, width)
-    said = words(view, held)
-    if len(said) + SIGN_WIDTH > width:
-        said = said.removesuffix(AT_LATEST).replace(NOBODY_DECIDES, IN_SHORT)
-    spans = [*_sign(held, counts, stage.glyphs), Span(said, _role(held), ACTION)]
+    text = words(view, held)
+    if len(text) + SIGN_WIDTH > width:
+        text = text.removesuffix(AT_LATEST).replace(NOBODY_DECIDES, IN_SHORT)
+    spans = [*_sign(held, counts, stage.glyphs), Span(text, _role(held), ACTION)]
     end: Line = KEY
     if held.kind == HEALTHY:
         end = TASKS if stage.offers_tasks else HELP
@@ -92,10 +92,10 @@ def verdict_line(stage: Stage, width: int) -> Line:
 
 
 def _stalled(stage: Stage, count: int, width: int) -> Line:
-    """What is said if nothing is wrong but that records wait: no count tells that."""
+    """What is shown if nothing is wrong but that records wait: no count tells that."""
     glyphs = stage.glyphs
-    said = f"HW stalled: records of {plural(count, 'partition')} wait for a follower in the ISR"
-    spans = line(Span(f" {glyphs.stalled} ", "warning"), Span(said, "warning", ACTION))
+    text = f"HW stalled: records of {plural(count, 'partition')} wait for a follower in the ISR"
+    spans = line(Span(f" {glyphs.stalled} ", "warning"), Span(text, "warning", ACTION))
     if width_of([*spans, *KEY]) >= width:
         return cut(spans, width, glyphs.more)
     return join_ends(spans, KEY, width, glyphs.more)

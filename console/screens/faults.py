@@ -76,8 +76,8 @@ class FaultsScreen(ConsoleScreen):
         elif fault.confirm:
             rows.append(Row(line(Span(f"asks for a name first: {fault.confirm}", "muted"))))
         rows += [Row(line(Span(row, "muted"))) for row in wrap(self._marking(), width)]
-        known = self.list.foresight.known(fault.statement)
-        changes = [] if known is None else change_rows(known)
+        forecast = self.list.foresight.effect(fault.statement)
+        changes = [] if forecast is None else change_rows(forecast)
         rows += changes
         count = plural(len(changes) - 1, "partition") if changes else ""
         self.panes[1].entitle(fault.title, [f"{count} changed" if count else ""])

@@ -39,9 +39,9 @@ class GroupTable(VirtualTable[GroupRow]):
 class GroupLog(EventView):
     """A group's events but for its members' heartbeats, which would be most of them."""
 
-    def _wanted(self, event: Event) -> bool:
+    def _is_shown(self, event: Event) -> bool:
         is_heartbeat = isinstance(event, MessageSent) and "Heartbeat" in event.name
-        return not is_heartbeat and super()._wanted(event)
+        return not is_heartbeat and super()._is_shown(event)
 
 
 class GroupsScreen(ConsoleScreen):

@@ -32,8 +32,8 @@ class RecordLog(EventView):
         partition = stage.view.state.partitions.get(tp)
         self.places = set() if partition is None else places_of(partition, record_id)
 
-    def _wanted(self, event: Event) -> bool:
-        return concerns(event, self.record_id, self.places) and super()._wanted(event)
+    def _is_shown(self, event: Event) -> bool:
+        return concerns(event, self.record_id, self.places) and super()._is_shown(event)
 
 
 class Story:

@@ -35,7 +35,8 @@ class RehearsalScreen(PageScreen):
 
     def _lines(self) -> list[Line]:
         if not self.job.done:
-            return [line(Span(self.job.said or "an emulated copy of the cluster starts", "muted"))]
+            progress = self.job.progress or "an emulated copy of the cluster starts"
+            return [line(Span(progress, "muted"))]
         if self.job.failed:
             return [line(Span(f"cannot be rehearsed: {self.job.outcome}", "error"))]
         verdict, *rest = self.job.outcome.splitlines()

@@ -146,7 +146,7 @@ class SessionsScreen(ConsoleScreen):
         """The background work, its duration so far, and its progress."""
         if self.job is not None:
             seconds = int(monotonic() - self._began)
-            return f"{self.job.title} {seconds} s {self.job.said}".rstrip()
+            return f"{self.job.title} {seconds} s {self.job.progress}".rstrip()
         return LISTING if self.is_listing else ""
 
     def _about(self, width: int) -> list[Line]:

@@ -38,10 +38,10 @@ class NotWantedError(Exception):
 class VersionView(EventView):
     """The versions of the znode; ``enter`` moves the time cursor to one."""
 
-    def _wanted(self, event: Event) -> bool:
+    def _is_shown(self, event: Event) -> bool:
         mine = getattr(event, "path", None) in self.objects
         kinds = ZnodeCreated | ZnodeChanged | ZnodeDeleted | WatchFired
-        return mine and isinstance(event, kinds) and super()._wanted(event)
+        return mine and isinstance(event, kinds) and super()._is_shown(event)
 
     def draw(self, index: int) -> Line:
         """Version, transaction, time, and what was written."""

@@ -172,7 +172,7 @@ def choose(*, ascii_only: bool) -> Glyphs:
 
 def _locale_is_utf8() -> bool:
     """Whether the user's locale is of UTF-8; Python takes C for C.UTF-8, which the user may not."""
-    if _wanted() in PLAIN_LOCALES:
+    if _locale() in PLAIN_LOCALES:
         return False
     try:
         return codecs.lookup(locale.getencoding()).name == "utf-8"
@@ -180,7 +180,7 @@ def _locale_is_utf8() -> bool:
         return False
 
 
-def _wanted() -> str:
+def _locale() -> str:
     """The locale that the environment asks for; empty if it says nothing of it."""
     environment = os.environ
     chosen = environment.get("LC_ALL") or environment.get("LC_CTYPE", "")

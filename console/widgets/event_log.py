@@ -44,7 +44,7 @@ class EventView(Filtered, VirtualView):
 
     filter_hint: ClassVar[str] = "words, re:pattern or !not, in kind and text of the event"
 
-    class Found(Message):
+    class EventsChanged(Message):
         """Posted when the log shows other events than before, for surrounding titles."""
 
     def __init__(self, stage: Stage, *, id: str | None = None) -> None:
@@ -90,10 +90,10 @@ class EventView(Filtered, VirtualView):
         """Restart the search."""
         reader = self.stage.reader
         if self.objects:
-            scan = TouchScan(reader, self.objects, self._wanted, kinds_from(self.least))
+            scan = TouchScan(reader, self.objects, self._is_shown, kinds_from(self.least))
             self.log_ = FoundEvents(reader, scan, with_causes=self.with_causes)
         elif self.filter or self.least > TRAFFIC:
-            self.log_ = FoundEvents(reader, PageScan(reader, self._wanted))
+            self.log_ = FoundEvents(reader, PageScan(reader, self._is_shown))
         else:
             self.log_ = AllEvents(self.stage.source)
         try:
@@ -102,7 +102,7 @@ class EventView(Filtered, VirtualView):
             self.post_message(self.Unreadable(self, str(error)))
         self._shown_anew()
 
-    def _wanted(self, event: Event) -> bool:
+    def _is_shown(self, event: Event) -> bool:
         if self.least > TRAFFIC and event.level < self.least:
             return False
         if not self.filter:
@@ -114,7 +114,7 @@ class EventView(Filtered, VirtualView):
         if self.following:
             self.show_line(max(0, self.log_.index_of(self.stage.source.seq)))
         self.refresh()
-        self.post_message(self.Found())
+        self.post_message(self.EventsChanged())
 
     def follow(self) -> None:
         """Search further for matches, and follow the time cursor."""
@@ -124,7 +124,7 @@ class EventView(Filtered, VirtualView):
             if anchor is not None and not self.following:
                 self.scroll_to(y=self.log_.index_of(anchor), animate=False)
             self.refresh()
-            self.post_message(self.Found())
+            self.post_message(self.EventsChanged())
         if not len(self.log_):
             self.empty = nothing_lines(*self.why_empty(), self.columns)
         here = self.log_.index_of(self.stage.source.seq)
@@ -238,7 +238,7 @@ class EventView(Filtered, VirtualView):
         if self.following and len(self.log_):
             self.seq = self.log_.seq_at(max(0, self.log_.index_of(self.stage.source.seq)))
             self.following = False
-            self.post_message(self.Found())
+            self.post_message(self.EventsChanged())
 
     # ---- actions
 

@@ -112,13 +112,13 @@ class FaultView(PickView):
         sign = self.stage.glyphs.pin if fault.statement in self.stage.marked else ""
         more = self.stage.glyphs.more
         title = Span(fit(fault.title, self.title_width, more=more), "strong" * bool(fault.confirm))
-        known = self.foresight.known(fault.statement)
-        if known is None or known.refused:
-            effect = line(" ", *self.effect(fault))
+        effect = self.foresight.effect(fault.statement)
+        if effect is None or effect.refused:
+            cells = line(" ", *self.effect(fault))
         else:
-            effect = effect_cells(known, columns_that_fit(self._room))
+            cells = effect_cells(effect, columns_that_fit(self._room))
         mark = Span(sign.ljust(self._marks_width - MARK_WIDTH), "key")
-        shown = line(mark, title, *effect)
+        shown = line(mark, title, *cells)
         return Pick(fault.statement, shown, f"{fault.title} {fault.statement}")
 
     def effect(self, fault: Fault) -> Line:
@@ -126,9 +126,9 @@ class FaultView(PickView):
         if not self.foresight.possible:
             why = "a recording cannot be changed" if self.stage.read_only else "cannot be predicted"
             return line(Span(why, "muted"))
-        known = self.foresight.known(fault.statement)
-        if known is not None:
-            return line(Span(effect_words(known), "warning" if is_harmful(known) else "muted"))
+        effect = self.foresight.effect(fault.statement)
+        if effect is not None:
+            return line(Span(effect_words(effect), "warning" if is_harmful(effect) else "muted"))
         if failure := self.foresight.failure(fault.statement):
             return line(Span(f"no forecast: {failure}", "warning"))
         share = self.foresight.share(fault.statement)
@@ -139,8 +139,8 @@ class FaultView(PickView):
 
     def warning(self, fault: Fault) -> str:
         """The hint while the name of the fault's object is being typed."""
-        known = self.foresight.known(fault.statement)
-        return f"{fault.title}: {UNKNOWN + ' ..' if known is None else effect_words(known)}"
+        effect = self.foresight.effect(fault.statement)
+        return f"{fault.title}: {UNKNOWN + ' ..' if effect is None else effect_words(effect)}"
 
     @property
     def fault(self) -> Fault | None:
@@ -195,7 +195,7 @@ class FaultView(PickView):
         self._is_unshown = statement is not None and self.foresight.in_background
 
     def warn(self, prompt: Prompt) -> None:
-        """Show the effect of the fault being confirmed above the prompt, once it is known."""
+        """Show the effect of the fault being confirmed above the prompt, once it is effect."""
         if self.asked is None or not prompt.is_open:
             self.asked, self.warned = None, ""
         elif self.warning(self.asked) != self.warned:

@@ -11,7 +11,7 @@ class Filtered:
 
     filter: Filter[Any]
 
-    def wanted(self, pattern: str) -> Filter[Any]:
+    def parse_filter(self, pattern: str) -> Filter[Any]:
         """Parse a pattern as this view understands it."""
         return Filter(pattern)
 
@@ -26,7 +26,7 @@ class Filtered:
     def set_filter(self, text: str) -> str | None:
         """Show only what matches; return why the filter cannot be understood, if it cannot."""
         try:
-            self.filter = self.wanted(text)
+            self.filter = self.parse_filter(text)
         except BadWord as error:
             return str(error)
         self.choose()

@@ -58,7 +58,7 @@ class TextView(VirtualView):
             Filter(text)
         except BadWord as error:
             return str(error)
-        self.pattern, self.found = text, -1
+        self.pattern, self.match = text, -1
         if text:
             self.action_find_next()
         return None

@@ -264,7 +264,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
 
     def choose(self) -> None:
         """Filter all rows again; their sort keys have not changed."""
-        self.order.choose(self._wanted(), self._chosen_ranks())
+        self.order.choose(self._row_filter(), self._chosen_ranks())
         self.resize()
         self._shown_anew()
         self.refresh_fixed()
@@ -286,17 +286,17 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
             self.show_line(index)
         self.refresh()
 
-    def _wanted(self) -> Callable[[str], bool]:
+    def _row_filter(self) -> Callable[[str], bool]:
         if not self.filter and not self.faults_only:
             return everything
         rows, chosen, faults_only = self.rows, self.filter, self.faults_only
 
-        def wanted(key: str) -> bool:
+        def is_shown(key: str) -> bool:
             if faults_only and not rows.is_fault(key):
                 return False
             return not chosen or chosen.matches(rows.text(key), rows.row(key))
 
-        return wanted
+        return is_shown
 
     # ---- actions
 
@@ -331,7 +331,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self._fixed_shown = []
         self._shown_anew()
 
-    def wanted(self, pattern: str) -> Filter[Row]:
+    def parse_filter(self, pattern: str) -> Filter[Row]:
         """Check a pattern, which may be a query on the row's fields."""
         return Filter(pattern, self.rows.fields)
 

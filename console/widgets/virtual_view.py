@@ -59,8 +59,8 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
 
     empty: reactive[list[Line]] = reactive(list)
     """What is shown while there are no lines: why, and which key helps."""
-    found: reactive[int] = reactive(-1)
-    """The line that ``n`` found in a pane without a cursor; -1 if none."""
+    match: reactive[int] = reactive(-1)
+    """The line to which ``n`` moved in a pane without a cursor; -1 if none."""
 
     class Selected(Message):
         """Posted when the cursor moved to another line."""
@@ -207,7 +207,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
 
     def shade(self, index: int) -> str:
         """How the line is highlighted: ``cursor`` in the focused pane, ``selected`` elsewhere."""
-        here = self.cursor_index() if self.has_cursor else self.found
+        here = self.cursor_index() if self.has_cursor else self.match
         if index != here:
             return ""
         return "cursor" if self.has_focus else "selected"
@@ -341,31 +341,31 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         if not self.pattern:
             self.notify("nothing to look for yet: / and some words, then n and N")
             return
-        pattern = self.wanted(self.pattern)
+        pattern = self.parse_filter(self.pattern)
         count, deadline = self.count(), perf_counter() + FIND_SECONDS
-        begin = self._place() if self.has_cursor or self.found < 0 else self.found
-        if not self.has_cursor and self.found < 0:
+        begin = self._place() if self.has_cursor or self.match < 0 else self.match
+        if not self.has_cursor and self.match < 0:
             begin -= step
         for distance in range(1, count + 1):
             index = (begin + step * distance) % count
             if self.is_match(index, pattern):
-                self.show_found(index)
+                self.show_match(index)
                 return
             if distance % FIND_LINES == 0 and perf_counter() > deadline:
-                self.show_found(index)
+                self.show_match(index)
                 self.notify(f"no match in {distance:,} lines; press again to search further")
                 return
         self.notify(f"no line matches {self.pattern}")
 
-    def wanted(self, pattern: str) -> Filter[Any]:
+    def parse_filter(self, pattern: str) -> Filter[Any]:
         """Parse a pattern as this pane understands it."""
         return Filter(pattern)
 
-    def show_found(self, index: int) -> None:
+    def show_match(self, index: int) -> None:
         """Make a line visible; in a view without a cursor, highlight it."""
         self.move_to(index)
         if not self.has_cursor:
-            self.found = index
+            self.match = index
 
     # ---- events of the terminal
 

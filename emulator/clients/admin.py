@@ -77,7 +77,7 @@ class AdminClient:
         call.sent_us = self.context.now
         self.context.later(TASK, "request", job, REQUEST_TIMEOUT_US)
 
-    def told(
+    def response_received(
         self,
         source: int,
         message: DescribeClusterResponse | AdminResponse | AlterPartitionResponse | TopicsResponse,

@@ -122,7 +122,7 @@ class ClientHost:
             ListPartitionReassignmentsResponse: _too_late,
             **dict.fromkeys(LATE, _too_late),
             **group_responses,
-            FindCoordinatorResponse: self._found,
+            FindCoordinatorResponse: self._coordinator_found,
             AddPartitionsToTxnResponse: self.producers.transactions.take,
             EndTxnResponse: self.producers.transactions.take,
             ProduceResponse: self.producers.on_response,
@@ -130,23 +130,26 @@ class ClientHost:
             FetchResponse: self.fetcher.fetched,
             ListOffsetsResponse: self.fetcher.located,
             OffsetsForLeaderEpochResponse: self.fetcher.validated,
-            MetadataResponse: self._told,
-            DescribeClusterResponse: self.admin.told,
-            ElectLeadersResponse: self.admin.told,
-            AlterPartitionReassignmentsResponse: self.admin.told,
-            AlterPartitionResponse: self.admin.told,
-            IncrementalAlterConfigsResponse: self.admin.told,
-            TopicsResponse: self.admin.told,
+            MetadataResponse: self._metadata_received,
+            DescribeClusterResponse: self.admin.response_received,
+            ElectLeadersResponse: self.admin.response_received,
+            AlterPartitionReassignmentsResponse: self.admin.response_received,
+            AlterPartitionResponse: self.admin.response_received,
+            IncrementalAlterConfigsResponse: self.admin.response_received,
+            TopicsResponse: self.admin.response_received,
             ConnectionLost: self._connection_lost,
             Timer: self._timer,
         }
 
-    def _told(self, source: int, message: MetadataResponse) -> None:
+    def _metadata_received(self, source: int, message: MetadataResponse) -> None:
         """Pass a broker's description of a topic to the client that requested it."""
-        if not (self.producers.told(source, message) or self.members.told(source, message)):
-            self.fetcher.told(source, message)
+        if not (
+            self.producers.metadata_received(source, message)
+            or self.members.metadata_received(source, message)
+        ):
+            self.fetcher.metadata_received(source, message)
 
-    def _found(self, source: int, message: FindCoordinatorResponse) -> None:
+    def _coordinator_found(self, source: int, message: FindCoordinatorResponse) -> None:
         """Pass a coordinator to the producer or the member of a group that looks for it."""
         if not self.producers.transactions.take(source, message):
             self.members.on_response(source, message)

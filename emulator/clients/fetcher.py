@@ -111,16 +111,18 @@ class Fetcher:
         reading.token = self.context.new_id()
         self.context.later("consumer", consumer.name, reading.token, delay_us)
 
-    def told(self, source: int, message: MetadataResponse) -> None:
+    def metadata_received(self, source: int, message: MetadataResponse) -> None:
         """Handle a metadata response."""
         for consumer in self.context.state.consumers.values():
             reading = consumer.reading
             if reading is not None and reading.request == message.request and reading.target < 0:
                 self.connections.responded(consumer.connections, source)
-                self._told(consumer, reading, message)
+                self._use_metadata(consumer, reading, message)
                 return
 
-    def _told(self, consumer: Consumer, reading: Reading, message: MetadataResponse) -> None:
+    def _use_metadata(
+        self, consumer: Consumer, reading: Reading, message: MetadataResponse
+    ) -> None:
         if reading.left is None and message.partitions:
             named = reading.input.partition
             reading.left = sorted(message.partitions) if named is None else [named]

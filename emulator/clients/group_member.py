@@ -159,7 +159,7 @@ class GroupMembers:
         request = FindCoordinatorRequest(membership.group)
         self.ask(consumer, membership.left.pop(0), request, RESPONSE_US)
 
-    def _found(
+    def _coordinator_found(
         self, consumer: Consumer, membership: Membership, response: FindCoordinatorResponse
     ) -> None:
         if response.error == NONE:
@@ -237,7 +237,7 @@ class GroupMembers:
             return
         self.ask_coordinator(consumer, MetadataRequest(membership.counting[0]))
 
-    def told(self, source: int, message: MetadataResponse) -> bool:
+    def metadata_received(self, source: int, message: MetadataResponse) -> bool:
         """Handle a broker's metadata of a topic; return False if no member requested it."""
         for consumer in self.context.state.consumers.values():
             membership = consumer.membership
@@ -483,7 +483,7 @@ class GroupMembers:
     def _take(self, consumer: Consumer, membership: Membership, message: GroupResponse) -> None:
         match message:
             case FindCoordinatorResponse():
-                self._found(consumer, membership, message)
+                self._coordinator_found(consumer, membership, message)
             case JoinGroupResponse():
                 self._joined(consumer, membership, message)
             case SyncGroupResponse():

@@ -205,7 +205,7 @@ class GroupOffsets:
         if membership.protocol == SHARE and reading.stage == READING:
             self._shared(consumer, membership, message)
         elif isinstance(message, MetadataResponse):
-            self._told(consumer, reading, message)
+            self._check_topic(consumer, reading, message)
         elif reading.stage == LEAVING:
             self._close(consumer, reading)
         else:
@@ -236,13 +236,13 @@ class GroupOffsets:
         """Handle a response to a member of a share group that reads."""
         match message:
             case MetadataResponse():
-                self.shares.told(consumer, membership, message)
+                self.shares.metadata_received(consumer, membership, message)
             case ShareFetchResponse():
                 self.shares.fetched(consumer, membership, message)
             case ShareAcknowledgeResponse():
                 self.shares.acknowledged(consumer, membership, message)
 
-    def _told(self, consumer: Consumer, reading: Reading, message: MetadataResponse) -> None:
+    def _check_topic(self, consumer: Consumer, reading: Reading, message: MetadataResponse) -> None:
         """With no partition assigned, check whether the topic exists."""
         if reading.stage != POSITIONS:
             self.members.pump(consumer)

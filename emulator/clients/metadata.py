@@ -26,7 +26,7 @@ class ProducerMetadata:
 
     # ---- leaders
 
-    def known(self, producer: Producer, topic: str) -> Leaders | None:
+    def leaders_of(self, producer: Producer, topic: str) -> Leaders | None:
         """The leaders known to the producer; None if it has to request them."""
         leaders = producer.leaders.get(topic)
         if leaders is None:

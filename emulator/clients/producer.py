@@ -166,7 +166,7 @@ class Producers:
     def _go_on(self, producer: Producer, flight: Flight) -> None:
         """Resolve the next prerequisite of a batch, or send it."""
         statement = producer.jobs[0].input
-        leaders = self.metadata.known(producer, statement.topic)
+        leaders = self.metadata.leaders_of(producer, statement.topic)
         if flight.batch is None and (leaders is not None or statement.partition is not None):
             self.accumulator.fill(producer, flight, leaders or {})
         leader = -1 if leaders is None else leaders.get(flight.partition, -1)
@@ -212,18 +212,18 @@ class Producers:
         else:
             self.sender.failed(producer, flight, self.sender.missing(flight))
 
-    def told(self, source: int, message: MetadataResponse) -> bool:
+    def metadata_received(self, source: int, message: MetadataResponse) -> bool:
         """Handle a metadata response; return False if no producer requested it."""
         waiting = self._waiting_for(message.request, ASKING)
         if waiting is None:
             return False
         producer, flight = waiting
         self.connections.responded(producer.connections, source)
-        self._told(producer, flight, message)
+        self._use_metadata(producer, flight, message)
         self._pump(producer)
         return True
 
-    def _told(self, producer: Producer, flight: Flight, message: MetadataResponse) -> None:
+    def _use_metadata(self, producer: Producer, flight: Flight, message: MetadataResponse) -> None:
         if message.error == "INVALID_TOPIC_EXCEPTION":
             self.sender.failed(producer, flight, message.error)
             return

@@ -81,7 +81,9 @@ class ShareReads:
         has_asked = bool(membership.leaders) and not membership.turn and not membership.is_loading
         return has_asked and self.kernel.now >= reading.idle_us
 
-    def told(self, consumer: Consumer, membership: Membership, response: MetadataResponse) -> None:
+    def metadata_received(
+        self, consumer: Consumer, membership: Membership, response: MetadataResponse
+    ) -> None:
         """Note the leaders of the member's partitions; without any it asks again later."""
         leaders: dict[int, list[str]] = {}
         for tp in membership.partitions:

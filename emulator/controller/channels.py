@@ -71,7 +71,7 @@ class Channels:
                 request = LeaderAndIsrRequest(me, state.epoch, epoch, infos, live)
                 self._queue(target, request)
         if batch.metadata or metadata_to is not None:
-            metadata = self._as_told(batch.metadata)
+            metadata = self._as_sent(batch.metadata)
             targets = reachable if metadata_to is None else metadata_to
             for target in targets:
                 epoch = state.live.get(target, 0)
@@ -95,7 +95,7 @@ class Channels:
                         StopReplicaRequest(me, state.epoch, epoch, partitions, delete=delete),
                     )
 
-    def _as_told(self, metadata: dict[str, PartitionInfo]) -> dict[str, PartitionInfo]:
+    def _as_sent(self, metadata: dict[str, PartitionInfo]) -> dict[str, PartitionInfo]:
         """The metadata as sent to brokers: partitions of topics being deleted are marked so."""
         if not self.context.state.deleting:
             return metadata

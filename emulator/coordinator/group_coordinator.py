@@ -257,11 +257,11 @@ class GroupCoordinator:
         Partitions that this broker does not know are not committed; without any other the group is
         not asked for (``KafkaApis.handleOffsetCommitRequest``).
         """
-        known = self._known(message.offsets)
-        if message.offsets and not known:
+        existing = self._existing(message.offsets)
+        if message.offsets and not existing:
             self.respond(request, OffsetCommitResponse(request, message.group, NONE))
             return
-        message = replace(message, offsets=known)
+        message = replace(message, offsets=existing)
         error = self._offsets_refusal(message.group)
         group = self.group(message.group)
         if error == NONE and message.generation < 0 and self._is_empty(group):
@@ -295,11 +295,11 @@ class GroupCoordinator:
         If the producer sends its member's identity, that has to be a current member (KIP-447).
         Source: ``GroupCoordinator.doTxnCommitOffsets``, ``validateOffsetCommit``.
         """
-        known = self._known(message.offsets)
-        if message.offsets and not known:
+        existing = self._existing(message.offsets)
+        if message.offsets and not existing:
             self.respond(request, OffsetCommitResponse(request, message.group, NONE))
             return
-        message = replace(message, offsets=known)
+        message = replace(message, offsets=existing)
         error = self._offsets_refusal(message.group)
         group = self.group(message.group)
         is_member = message.generation >= 0 or bool(message.member_id or message.instance_id)
@@ -328,7 +328,7 @@ class GroupCoordinator:
         error = self.refusal(group)
         return "GROUP_ID_NOT_FOUND" if error == NONE and self.is_share(group) else error
 
-    def _known(self, offsets: dict[str, int]) -> dict[str, int]:
+    def _existing(self, offsets: dict[str, int]) -> dict[str, int]:
         """Return the offsets of the partitions that this broker knows."""
         metadata = self.context.metadata
         return {tp: at for tp, at in offsets.items() if metadata.leader(tp) is not None}

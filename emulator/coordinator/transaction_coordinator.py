@@ -153,7 +153,7 @@ class TransactionCoordinator:
         """Complete prepared transactions of a loaded partition; watch the timeouts of the rest."""
         self.state.partitions[tp] = 0
         for transaction in self.log.load(tp):
-            self.log.told(transaction)
+            self.log.announce(transaction)
             if transaction.state in PREPARED:
                 self._send_markers(transaction)
         self._watch()
@@ -163,47 +163,47 @@ class TransactionCoordinator:
     def init_producer_id(self, client: int, request: int, message: InitProducerIdRequest) -> None:
         """Return a producer's id and next epoch, which fences its older instances."""
         name = message.transactional_id
-        known = self.state.transactions.get(name)
+        transaction = self.state.transactions.get(name)
         error = self.refusal(name)
         if error == NONE and not 0 < message.timeout_us <= self._longest_us:
             error = "INVALID_TRANSACTION_TIMEOUT"
-        if error == NONE and known is not None:
-            error = self._may_init(known, message)
+        if error == NONE and transaction is not None:
+            error = self._may_init(transaction, message)
         if error != NONE:
             self._respond(client, request, InitProducerIdResponse(request, error, -1, -1))
-        elif known is None or self._is_exhausted(known, message):
-            self._ask_id(known, client, request, message)
-        elif known.state == ONGOING:
+        elif transaction is None or self._is_exhausted(transaction, message):
+            self._ask_id(transaction, client, request, message)
+        elif transaction.state == ONGOING:
             fenced = InitProducerIdResponse(request, CONCURRENT, -1, -1)
-            self._end(known, PREPARE_ABORT, client, fenced, epoch=known.epoch + 1)
+            self._end(transaction, PREPARE_ABORT, client, fenced, epoch=transaction.epoch + 1)
         else:
-            self._next_epoch(known, client, request, message)
+            self._next_epoch(transaction, client, request, message)
 
     @property
     def _longest_us(self) -> int:
         return self.context.config.transaction_max_timeout_us
 
     @staticmethod
-    def _may_init(known: Transaction, message: InitProducerIdRequest) -> str:
+    def _may_init(transaction: Transaction, message: InitProducerIdRequest) -> str:
         """The error for a producer that continues with an id and epoch that are not its own."""
-        if known.is_changing:
+        if transaction.is_changing:
             return CONCURRENT
         if message.producer_id < 0:
             return NONE
-        is_own = message.producer_id == known.producer_id and message.producer_epoch in (
-            known.epoch,
-            known.last_epoch,
+        is_own = message.producer_id == transaction.producer_id and message.producer_epoch in (
+            transaction.epoch,
+            transaction.last_epoch,
         )
-        return NONE if is_own or message.producer_id == known.last_producer_id else FENCED
+        return NONE if is_own or message.producer_id == transaction.last_producer_id else FENCED
 
     @staticmethod
-    def _is_exhausted(known: Transaction, message: InitProducerIdRequest) -> bool:
-        is_again = message.producer_epoch == known.last_epoch != NONE_YET
-        return known.state != ONGOING and known.epoch >= EPOCH_MAX and not is_again
+    def _is_exhausted(transaction: Transaction, message: InitProducerIdRequest) -> bool:
+        is_again = message.producer_epoch == transaction.last_epoch != NONE_YET
+        return transaction.state != ONGOING and transaction.epoch >= EPOCH_MAX and not is_again
 
     def _ask_id(
         self,
-        known: Transaction | None,
+        transaction: Transaction | None,
         client: int,
         request: int,
         message: InitProducerIdRequest | EndTxnRequest,
@@ -211,20 +211,20 @@ class TransactionCoordinator:
         """Ask for a new producer id; nothing else happens to the transactional id meanwhile."""
         number = self.own.number(IDS)
         self.state.unidentified[number] = (client, request, message)
-        if known is not None:
-            known.pending = EMPTY
+        if transaction is not None:
+            transaction.pending = EMPTY
         self._ask_producer_id(self.context.id, number, InitProducerIdRequest())
 
     def _next_epoch(
-        self, known: Transaction, client: int, request: int, message: InitProducerIdRequest
+        self, transaction: Transaction, client: int, request: int, message: InitProducerIdRequest
     ) -> None:
         """Write the next epoch; a repeated request by the same producer gets the same epoch."""
-        epoch, last = known.epoch + 1, NONE_YET
+        epoch, last = transaction.epoch + 1, NONE_YET
         if message.producer_id >= 0:
-            is_again = message.producer_epoch != known.epoch
-            epoch = known.epoch if is_again else known.epoch + 1
-            last = known.last_epoch if is_again else known.epoch
-        after = known.to(
+            is_again = message.producer_epoch != transaction.epoch
+            epoch = transaction.epoch if is_again else transaction.epoch + 1
+            last = transaction.last_epoch if is_again else transaction.epoch
+        after = transaction.to(
             EMPTY,
             epoch=epoch,
             last_epoch=last,
@@ -234,7 +234,7 @@ class TransactionCoordinator:
             updated_us=self.kernel.now,
         )
         reply = InitProducerIdResponse(request, NONE, after.producer_id, after.epoch)
-        self._write(known, TransactionStore(after, client, reply))
+        self._write(transaction, TransactionStore(after, client, reply))
 
     def _identified(self, number: int, given: InitProducerIdResponse) -> None:
         """Go on with a request that waited for a new producer id."""
@@ -243,26 +243,26 @@ class TransactionCoordinator:
             return
         client, request, message = waiting
         name = message.transactional_id
-        known = self.state.transactions.get(name)
-        if known is not None:
-            known.pending = ""
+        transaction = self.state.transactions.get(name)
+        if transaction is not None:
+            transaction.pending = ""
         error = given.error if given.error != NONE else self.refusal(name)
-        if error == NONE and known is not None and known.epoch < EPOCH_MAX:
+        if error == NONE and transaction is not None and transaction.epoch < EPOCH_MAX:
             error = CONCURRENT  # another request was processed in between
         if isinstance(message, EndTxnRequest):
             reply = EndTxnResponse(request, name, error, given.producer_id, 0)
-            if error != NONE or known is None:
+            if error != NONE or transaction is None:
                 self._respond(client, request, _refused(reply, error))
             else:
-                self._decide(known, client, message, reply, given.producer_id)
+                self._decide(transaction, client, message, reply, given.producer_id)
         elif error != NONE:
             self._respond(client, request, InitProducerIdResponse(request, error, -1, -1))
         else:
-            self._identify(known, client, request, message, given.producer_id)
+            self._identify(transaction, client, request, message, given.producer_id)
 
     def _identify(
         self,
-        known: Transaction | None,
+        transaction: Transaction | None,
         client: int,
         request: int,
         message: InitProducerIdRequest,
@@ -270,10 +270,10 @@ class TransactionCoordinator:
     ) -> None:
         """Initialize a transactional id with a new producer id."""
         name = message.transactional_id
-        last = NONE_YET if known is None else known.producer_id
-        known = known or Transaction(name, producer_id)
-        self.state.transactions[name] = known
-        after = known.to(
+        last = NONE_YET if transaction is None else transaction.producer_id
+        transaction = transaction or Transaction(name, producer_id)
+        self.state.transactions[name] = transaction
+        after = transaction.to(
             EMPTY,
             producer_id=producer_id,
             epoch=0,
@@ -285,7 +285,7 @@ class TransactionCoordinator:
             updated_us=self.kernel.now,
         )
         reply = InitProducerIdResponse(request, NONE, after.producer_id, after.epoch)
-        self._write(known, TransactionStore(after, client, reply))
+        self._write(transaction, TransactionStore(after, client, reply))
 
     # ---- partitions and offsets
 
@@ -293,7 +293,7 @@ class TransactionCoordinator:
         """Add partitions to a transaction, which begins with the first; or verify them."""
         name, named = message.transactional_id, message.partitions
         missing = [tp for tp in named if self.context.metadata.leader(tp) is None]
-        error, known = self._known(name, message.producer_id, message.producer_epoch)
+        error, transaction = self._lookup(name, message.producer_id, message.producer_epoch)
         if missing and error == NONE and not message.verify_only:
             errors = {
                 tp: "UNKNOWN_TOPIC_OR_PARTITION" if tp in missing else "OPERATION_NOT_ATTEMPTED"
@@ -301,71 +301,79 @@ class TransactionCoordinator:
             }
             self._respond(client, request, AddPartitionsToTxnResponse(request, name, errors))
             return
-        if error == NONE and known is not None and message.verify_only:
-            self._verify(client, request, message, known)
+        if error == NONE and transaction is not None and message.verify_only:
+            self._verify(client, request, message, transaction)
             return
-        self._add(client, named, known, AddPartitionsToTxnResponse(request, name, {}), error)
+        self._add(client, named, transaction, AddPartitionsToTxnResponse(request, name, {}), error)
 
     def _verify(
-        self, client: int, request: int, message: AddPartitionsToTxnRequest, known: Transaction
+        self,
+        client: int,
+        request: int,
+        message: AddPartitionsToTxnRequest,
+        transaction: Transaction,
     ) -> None:
-        if known.state in PREPARED:
+        if transaction.state in PREPARED:
             errors = dict.fromkeys(message.partitions, CONCURRENT)
         else:
             unknown = "INVALID_TXN_STATE"
             if self.profile.has("transaction_abortable_error"):
                 unknown = "TRANSACTION_ABORTABLE"
-            errors = {tp: NONE if tp in known.partitions else unknown for tp in message.partitions}
+            errors = {
+                tp: NONE if tp in transaction.partitions else unknown for tp in message.partitions
+            }
         response = AddPartitionsToTxnResponse(request, message.transactional_id, errors)
         self._respond(client, request, response)
 
     def add_offsets(self, client: int, request: int, message: AddOffsetsToTxnRequest) -> None:
         """Add a group's partition of __consumer_offsets to a transaction."""
         name = message.transactional_id
-        error, known = self._known(name, message.producer_id, message.producer_epoch)
+        error, transaction = self._lookup(name, message.producer_id, message.producer_epoch)
         reply = AddOffsetsToTxnResponse(request, name, NONE)
-        self._add(client, [self._group_partition(message.group)], known, reply, error)
+        self._add(client, [self._group_partition(message.group)], transaction, reply, error)
 
     def _add(
         self,
         client: int,
         partitions: list[str],
-        known: Transaction | None,
+        transaction: Transaction | None,
         reply: AddPartitionsToTxnResponse | AddOffsetsToTxnResponse,
         error: str,
     ) -> None:
         if isinstance(reply, AddPartitionsToTxnResponse):
             reply = replace(reply, errors=dict.fromkeys(partitions, NONE))
-        if error == NONE and known is not None:
-            if known.is_changing:
+        if error == NONE and transaction is not None:
+            if transaction.is_changing:
                 error = CONCURRENT
-            elif known.state == ONGOING and all(tp in known.partitions for tp in partitions):
+            elif transaction.state == ONGOING and all(
+                tp in transaction.partitions for tp in partitions
+            ):
                 self._respond(client, reply.request, reply)
                 return
-        if error != NONE or known is None:
+        if error != NONE or transaction is None:
             self._respond(client, reply.request, _refused(reply, error))
             return
-        before = known.partitions if known.state == ONGOING else []
-        after = known.to(
+        before = transaction.partitions if transaction.state == ONGOING else []
+        after = transaction.to(
             ONGOING,
             partitions=[*before, *(tp for tp in partitions if tp not in before)],
-            start_us=known.start_us if known.state == ONGOING else self.kernel.now,
+            start_us=transaction.start_us if transaction.state == ONGOING else self.kernel.now,
             updated_us=self.kernel.now,
         )
-        self._write(known, TransactionStore(after, client, reply))
+        self._write(transaction, TransactionStore(after, client, reply))
 
-    def _known(
+    def _lookup(
         self, name: str, producer_id: int, producer_epoch: int
     ) -> tuple[str, Transaction | None]:
         """A producer's transaction, or the error for a producer that has been replaced."""
-        error, known = self.refusal(name), self.state.transactions.get(name)
+        error, transaction = self.refusal(name), self.state.transactions.get(name)
         if not name:
             error = "INVALID_REQUEST"
-        elif error == NONE and (known is None or known.producer_id != producer_id):
+        elif error == NONE and (transaction is None or transaction.producer_id != producer_id):
             error = "INVALID_PRODUCER_ID_MAPPING"
-        elif error == NONE and known is not None and known.epoch != producer_epoch:
+        elif error == NONE and transaction is not None and transaction.epoch != producer_epoch:
             error = FENCED
-        return error, known
+        return error, transaction
 
     # ---- the end
 
@@ -375,22 +383,22 @@ class TransactionCoordinator:
         if message.bumps_epoch:
             self._end_and_bump(client, request, message)
             return
-        error, known = self._known(name, message.producer_id, message.producer_epoch)
-        if error == NONE and known is not None:
-            error = self._may_end(known, message)
-        if error != NONE or known is None or known.state != ONGOING:
+        error, transaction = self._lookup(name, message.producer_id, message.producer_epoch)
+        if error == NONE and transaction is not None:
+            error = self._may_end(transaction, message)
+        if error != NONE or transaction is None or transaction.state != ONGOING:
             self._respond(client, request, EndTxnResponse(request, name, error))
             return
-        reply = EndTxnResponse(request, name, NONE, known.producer_id, known.epoch)
+        reply = EndTxnResponse(request, name, NONE, transaction.producer_id, transaction.epoch)
         to = PREPARE_COMMIT if message.commit else PREPARE_ABORT
-        self._end(known, to, client, reply, epoch=known.epoch)
+        self._end(transaction, to, client, reply, epoch=transaction.epoch)
 
     @staticmethod
-    def _may_end(known: Transaction, message: EndTxnRequest) -> str:
-        if known.is_changing:
+    def _may_end(transaction: Transaction, message: EndTxnRequest) -> str:
+        if transaction.is_changing:
             return CONCURRENT
         ended_so = COMPLETE_COMMIT if message.commit else COMPLETE_ABORT
-        return NONE if known.state in (ONGOING, ended_so) else INVALID_STATE
+        return NONE if transaction.state in (ONGOING, ended_so) else INVALID_STATE
 
     def _end_and_bump(self, client: int, request: int, message: EndTxnRequest) -> None:
         """End a transaction and give its producer the next epoch (KIP-890).
@@ -399,47 +407,49 @@ class TransactionCoordinator:
         having written anything: it then only gets the next epoch.
         """
         name = message.transactional_id
-        error, known = self.refusal(name), self.state.transactions.get(name)
+        error, transaction = self.refusal(name), self.state.transactions.get(name)
         if not name:
             error = "INVALID_REQUEST"
-        elif error == NONE and (known is None or not _is_of(known, message)):
+        elif error == NONE and (transaction is None or not _is_of(transaction, message)):
             error = "INVALID_PRODUCER_ID_MAPPING"
-        if error == NONE and known is not None:
-            error = _may_end_and_bump(known, message)
-        if error != NONE or known is None:
+        if error == NONE and transaction is not None:
+            error = _may_end_and_bump(transaction, message)
+        if error != NONE or transaction is None:
             self._respond(client, request, EndTxnResponse(request, name, error))
-        elif _is_retried(known, message):
-            reply = EndTxnResponse(request, name, NONE, known.producer_id, known.epoch)
+        elif _is_retried(transaction, message):
+            reply = EndTxnResponse(request, name, NONE, transaction.producer_id, transaction.epoch)
             self._respond(client, request, reply)
-        elif known.epoch >= EPOCH_MAX:
-            self._ask_id(known, client, request, message)
+        elif transaction.epoch >= EPOCH_MAX:
+            self._ask_id(transaction, client, request, message)
         else:
-            reply = EndTxnResponse(request, name, NONE, known.producer_id, known.epoch + 1)
-            self._decide(known, client, message, reply)
+            reply = EndTxnResponse(
+                request, name, NONE, transaction.producer_id, transaction.epoch + 1
+            )
+            self._decide(transaction, client, message, reply)
 
     def _decide(
         self,
-        known: Transaction,
+        transaction: Transaction,
         client: int,
         message: EndTxnRequest,
         reply: EndTxnResponse,
         next_producer_id: int = NONE_YET,
     ) -> None:
         to = PREPARE_COMMIT if message.commit else PREPARE_ABORT
-        start_us = known.start_us if known.state == ONGOING else self.kernel.now
+        start_us = transaction.start_us if transaction.state == ONGOING else self.kernel.now
         self._end(
-            known,
+            transaction,
             to,
             client,
             reply,
-            epoch=known.epoch + 1,
+            epoch=transaction.epoch + 1,
             start_us=start_us,
             next_producer_id=next_producer_id,
         )
 
     def _end(
         self,
-        known: Transaction,
+        transaction: Transaction,
         to: str,
         client: int,
         reply: Reply | None,
@@ -448,9 +458,11 @@ class TransactionCoordinator:
         **changes: int,
     ) -> None:
         """Write the decision to commit or abort; a higher ``epoch`` fences the producer."""
-        last = known.epoch if epoch > known.epoch else known.last_epoch
-        after = known.to(to, epoch=epoch, last_epoch=last, updated_us=self.kernel.now, **changes)
-        self._write(known, TransactionStore(after, client, reply))
+        last = transaction.epoch if epoch > transaction.epoch else transaction.last_epoch
+        after = transaction.to(
+            to, epoch=epoch, last_epoch=last, updated_us=self.kernel.now, **changes
+        )
+        self._write(transaction, TransactionStore(after, client, reply))
 
     def _send_markers(self, transaction: Transaction) -> None:
         epoch = self._leader_epoch(self.log.partition_of(transaction.id))
@@ -458,34 +470,34 @@ class TransactionCoordinator:
 
     def _complete(self, name: str) -> None:
         """Complete a transaction whose markers are all written."""
-        known = self.state.transactions.get(name)
-        if known is None or known.pending or known.state not in PREPARED:
+        transaction = self.state.transactions.get(name)
+        if transaction is None or transaction.pending or transaction.state not in PREPARED:
             return
-        to = COMPLETE_COMMIT if known.state == PREPARE_COMMIT else COMPLETE_ABORT
-        after = known.to(to, partitions=[], updated_us=self.kernel.now)
-        if known.next_producer_id != NONE_YET:
-            after.producer_id, after.epoch = known.next_producer_id, 0
-            after.last_producer_id, after.next_producer_id = known.producer_id, NONE_YET
-        self._write(known, TransactionStore(after))
+        to = COMPLETE_COMMIT if transaction.state == PREPARE_COMMIT else COMPLETE_ABORT
+        after = transaction.to(to, partitions=[], updated_us=self.kernel.now)
+        if transaction.next_producer_id != NONE_YET:
+            after.producer_id, after.epoch = transaction.next_producer_id, 0
+            after.last_producer_id, after.next_producer_id = transaction.producer_id, NONE_YET
+        self._write(transaction, TransactionStore(after))
 
     # ---- the log
 
-    def _write(self, known: Transaction, store: TransactionStore) -> None:
-        known.pending = store.transaction.state
+    def _write(self, transaction: Transaction, store: TransactionStore) -> None:
+        transaction.pending = store.transaction.state
         self.log.write(store)
 
     def _stored(self, store: TransactionStore, error: str) -> None:
         """Apply a new state once it is replicated, or handle the error."""
         after, reply = store.transaction, store.reply
-        known = self.state.transactions.get(after.id)
-        if error == NONE and known is None:
+        transaction = self.state.transactions.get(after.id)
+        if error == NONE and transaction is None:
             error = "NOT_COORDINATOR"
         if error != NONE:
-            if known is not None:
-                known.pending = ""
+            if transaction is not None:
+                transaction.pending = ""
                 if after.state in (COMPLETE_COMMIT, COMPLETE_ABORT):
                     self.markers.later(after.id)  # markers are written: only this write is retried
-                if known.epoch == NONE_YET:
+                if transaction.epoch == NONE_YET:
                     del self.state.transactions[after.id]
             if reply is not None:
                 self._respond(store.client, reply.request, _refused(reply, error))
@@ -494,7 +506,7 @@ class TransactionCoordinator:
             del self.state.transactions[after.id]
         else:
             self.state.transactions[after.id] = after
-        self.log.told(after)
+        self.log.announce(after)
         if reply is not None:
             self._respond(store.client, reply.request, reply)
         if after.state in PREPARED:
@@ -508,29 +520,31 @@ class TransactionCoordinator:
 
     def describe(self, client: int, request: int, message: DescribeTransactionsRequest) -> None:
         """Describe transactions, or list those coordinated here if no ids are given (KIP-664)."""
-        known = self.state.transactions
-        names = list(known) if message.transactional_ids is None else message.transactional_ids
+        transactions = self.state.transactions
+        names = (
+            list(transactions) if message.transactional_ids is None else message.transactional_ids
+        )
         descriptions = {name: self._description(name) for name in names}
         loading = message.transactional_ids is None and any(self.state.partitions.values())
         error = LOADING if loading else NONE
         self._respond(client, request, DescribeTransactionsResponse(request, error, descriptions))
 
     def _description(self, name: str) -> TransactionDescription:
-        error, known = self.refusal(name), self.state.transactions.get(name)
+        error, transaction = self.refusal(name), self.state.transactions.get(name)
         if not name:
             error = "INVALID_REQUEST"
-        elif error == NONE and known is None:
+        elif error == NONE and transaction is None:
             error = "TRANSACTIONAL_ID_NOT_FOUND"
-        if error != NONE or known is None:
+        if error != NONE or transaction is None:
             return TransactionDescription(error)
         return TransactionDescription(
             NONE,
-            known.state,
-            known.timeout_us,
-            known.start_us,
-            known.producer_id,
-            known.epoch,
-            known.partitions,
+            transaction.state,
+            transaction.timeout_us,
+            transaction.start_us,
+            transaction.producer_id,
+            transaction.epoch,
+            transaction.partitions,
         )
 
     # ---- messages and time
@@ -549,9 +563,13 @@ class TransactionCoordinator:
         for tp in [of.removeprefix("load ") for of in due if of.startswith("load ")]:
             self._loaded(tp)
         for name in self.markers.due(due):
-            known = self.state.transactions.get(name)
-            if known is not None and known.state in PREPARED and not known.pending:
-                self._send_markers(known)
+            transaction = self.state.transactions.get(name)
+            if (
+                transaction is not None
+                and transaction.state in PREPARED
+                and not transaction.pending
+            ):
+                self._send_markers(transaction)
         if LOOK in due:
             self._abort_overdue()
         if EXPIRE in due:
@@ -561,10 +579,10 @@ class TransactionCoordinator:
     def _abort_overdue(self) -> None:
         """Abort the transactions that have timed out, and fence their producers."""
         now_us = self.kernel.now
-        for known in list(self.state.transactions.values()):
-            is_over = known.start_us + known.timeout_us < now_us
-            if known.state == ONGOING and is_over and not known.pending:
-                self._end(known, PREPARE_ABORT, 0, None, epoch=known.epoch + 1)
+        for transaction in list(self.state.transactions.values()):
+            is_over = transaction.start_us + transaction.timeout_us < now_us
+            if transaction.state == ONGOING and is_over and not transaction.pending:
+                self._end(transaction, PREPARE_ABORT, 0, None, epoch=transaction.epoch + 1)
 
     def _expire_unused(self) -> None:
         """Forget the ids without a transaction that nobody has used for long.
@@ -572,9 +590,15 @@ class TransactionCoordinator:
         Source: ``TransactionStateManager.removeExpiredTransactionalIds``.
         """
         limit_us = self.kernel.now - self.context.config.transactional_id_expiration_us
-        for known in list(self.state.transactions.values()):
-            if known.state in ENDED and known.updated_us <= limit_us and not known.pending:
-                self._write(known, TransactionStore(replace(known, state=DEAD, partitions=[])))
+        for transaction in list(self.state.transactions.values()):
+            if (
+                transaction.state in ENDED
+                and transaction.updated_us <= limit_us
+                and not transaction.pending
+            ):
+                self._write(
+                    transaction, TransactionStore(replace(transaction, state=DEAD, partitions=[]))
+                )
 
     def _watch(self) -> None:
         """Schedule the checks for timed-out transactions, and for ids to be forgotten."""
@@ -588,32 +612,32 @@ class TransactionCoordinator:
             self.timers.set_deadline(TASK, LOOK, self.kernel.now + interval_us)
 
 
-def _is_of(known: Transaction, message: EndTxnRequest) -> bool:
+def _is_of(transaction: Transaction, message: EndTxnRequest) -> bool:
     """Whether the message names the producer, or its last id if that was just replaced."""
-    return message.producer_id == known.producer_id or _has_overflowed(known, message)
+    return message.producer_id == transaction.producer_id or _has_overflowed(transaction, message)
 
 
-def _has_overflowed(known: Transaction, message: EndTxnRequest) -> bool:
+def _has_overflowed(transaction: Transaction, message: EndTxnRequest) -> bool:
     return (
-        message.producer_id == known.last_producer_id
+        message.producer_id == transaction.last_producer_id
         and message.producer_epoch == EPOCH_MAX
-        and known.epoch == 0
+        and transaction.epoch == 0
     )
 
 
-def _is_retried(known: Transaction, message: EndTxnRequest) -> bool:
+def _is_retried(transaction: Transaction, message: EndTxnRequest) -> bool:
     """Whether a producer missed the response that bumped its epoch."""
-    return message.producer_epoch == known.epoch - 1 or _has_overflowed(known, message)
+    return message.producer_epoch == transaction.epoch - 1 or _has_overflowed(transaction, message)
 
 
-def _may_end_and_bump(known: Transaction, message: EndTxnRequest) -> str:
+def _may_end_and_bump(transaction: Transaction, message: EndTxnRequest) -> str:
     """The error for a producer that ends its transaction and asks for the next epoch."""
-    state = known.state
-    is_current = message.producer_epoch == known.epoch and state not in PREPARED
-    is_retried = _is_retried(known, message) and state not in (EMPTY, ONGOING)
+    state = transaction.state
+    is_current = message.producer_epoch == transaction.epoch and state not in PREPARED
+    is_retried = _is_retried(transaction, message) and state not in (EMPTY, ONGOING)
     if not (is_current or is_retried):
         return FENCED
-    if known.pending:
+    if transaction.pending:
         return CONCURRENT
     if state in PREPARED:
         return CONCURRENT if message.commit == (state == PREPARE_COMMIT) else INVALID_STATE

@@ -151,7 +151,7 @@ class TransactionLog:
         self.kernel.emit(events.TransactionsLoaded, tp, self.context.id, list(transactions))
         return list(transactions.values())
 
-    def told(self, transaction: Transaction) -> None:
+    def announce(self, transaction: Transaction) -> None:
         """Emit a transaction's current state."""
         self.kernel.emit(
             events.TransactionStateChanged,

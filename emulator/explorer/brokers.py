@@ -356,7 +356,7 @@ class BrokerActions(ABC):
                 return
             if ASK_AGAIN in stepped.effects and happened:
                 happened = ASKED_AGAIN
-            details += tuple(told_of(stepped))
+            details += tuple(effect_details(stepped))
         if happened:
             after = after._replace(phase=NEXT[after.phase, happened])
         yield step(Action(name, details), ((self.parts.replica(follower), replica, after),))
@@ -571,7 +571,7 @@ def _batches(response: FetchResponse) -> list[Batch]:
     ]
 
 
-def told_of(stepped: Stepped) -> Iterator[tuple[str, object]]:
+def effect_details(stepped: Stepped) -> Iterator[tuple[str, object]]:
     """The details of a command's effects that a path shows."""
     for effect in stepped.effects:
         name = type(effect).__name__

@@ -22,9 +22,9 @@ from emulator.explorer.brokers import (
     Outcomes,
     Process,
     Processes,
+    effect_details,
     running,
     step,
-    told_of,
     with_process,
 )
 from emulator.explorer.model import Action, Rule, Value
@@ -281,7 +281,7 @@ class KRaftMode(BrokerActions):
         if metadata.brokers[broker - 1].in_controlled_shutdown:
             # It starts no fetcher, and stops the one it has.
             stepped.replica = stepped.replica._replace(phase=NO_FETCHER, response=None)
-        details += tuple(told_of(stepped))
+        details += tuple(effect_details(stepped))
         others: tuple[Change, ...] = (read,)
         after = metadata
         if replica.pending and not stepped.replica.pending and not replica.alter_response:

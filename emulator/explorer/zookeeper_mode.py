@@ -15,9 +15,9 @@ from emulator.explorer.brokers import (
     Outcomes,
     Process,
     Processes,
+    effect_details,
     running,
     step,
-    told_of,
     with_process,
 )
 from emulator.explorer.model import Action, Rule, Value
@@ -114,7 +114,7 @@ class ZooKeeperMode(BrokerActions):
         stepped = Stepped(replica, [])
         if not replica.is_known or request.epoch > replica.leader_epoch:
             stepped = self._apply_request(broker, replica, request, live)
-            details += tuple(told_of(stepped))
+            details += tuple(effect_details(stepped))
         action = Action("LeaderAndIsr", details)
         yield from self.settle(action, broker, replica, stepped, (received,), live)
 

@@ -110,7 +110,7 @@ class ConsumerGroupDescribe(GroupDescribe):
 
 def _group(name: str, group: protocol.ConsumerGroupDescription) -> wire.DescribedConsumerGroup:
     return wire.DescribedConsumerGroup(
-        *said_of_group(name, group),
+        *description_fields(name, group),
         [
             wire.DescribedConsumer(
                 member.id,
@@ -130,7 +130,7 @@ def _group(name: str, group: protocol.ConsumerGroupDescription) -> wire.Describe
     )
 
 
-def said_of_group(
+def description_fields(
     name: str, group: protocol.ConsumerGroupDescription
 ) -> tuple[int, str | None, str, str, int, int, str]:
     """The fields of a description of a group, but for its members."""

@@ -13,7 +13,7 @@ from emulator.clients.external.consumer_groups import (
     GroupDescribe,
     GroupHeartbeat,
     described_assignment,
-    said_of_group,
+    description_fields,
 )
 from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.fetch import UNRESOLVED
@@ -62,7 +62,7 @@ class ShareGroupDescribe(GroupDescribe):
 
 def _group(name: str, group: protocol.ConsumerGroupDescription) -> wire.DescribedShareGroup:
     return wire.DescribedShareGroup(
-        *said_of_group(name, group),
+        *description_fields(name, group),
         [
             wire.DescribedShareMember(
                 member.id,

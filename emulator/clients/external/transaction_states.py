@@ -92,12 +92,12 @@ class ListTransactions(Struct, eq=False):
         rows = [
             wire.ListedTransaction(name, description.producer_id, description.state)
             for name, description in response.transactions.items()
-            if self._is_wanted(description, request)
+            if self._matches(description, request)
         ]
         unknown = [name for name in request.state_filters if name not in STATES]
         return wire.ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=rows)
 
-    def _is_wanted(
+    def _matches(
         self, description: protocol.TransactionDescription, request: wire.ListTransactionsRequest
     ) -> bool:
         ids, states = request.producer_id_filters, request.state_filters
@@ -107,8 +107,8 @@ class ListTransactions(Struct, eq=False):
             return False
         clock = self.kernel.state
         now_ms = clock.wall_clock_ms(self.kernel.now)
-        wanted_ms = request.duration_filter
-        return wanted_ms < 0 or now_ms - _started_ms(description, clock) > wanted_ms
+        longer_than_ms = request.duration_filter
+        return longer_than_ms < 0 or now_ms - _started_ms(description, clock) > longer_than_ms
 
 
 class DescribeProducers:

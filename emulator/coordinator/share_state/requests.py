@@ -114,20 +114,20 @@ def answer(
     if isinstance(request, DeleteShareGroupStateRequest):
         return Outcome(None if state is None else ShareSnapshot(key, -1), done)
     if isinstance(request, ReadShareGroupStateSummaryRequest):
-        return Outcome(None, done if state is None else _told(key, state))
+        return Outcome(None, done if state is None else _response(key, state))
     assert state is not None
     if isinstance(request, WriteShareGroupStateRequest):
         return Outcome(_change(state, request, state.leader_epoch, per_snapshot), done)
-    told = _told(key, state)
+    response = _response(key, state)
     if request.leader_epoch in (-1, state.known_epoch):
-        return Outcome(None, told)
+        return Outcome(None, response)
     write = WriteShareGroupStateRequest(
         key, state.state_epoch, request.leader_epoch, state.start, [], state.completed
     )
-    return Outcome(_change(state, write, request.leader_epoch, per_snapshot), told)
+    return Outcome(_change(state, write, request.leader_epoch, per_snapshot), response)
 
 
-def _told(key: SharePartitionKey, state: ShareState) -> ShareGroupStateResponse:
+def _response(key: SharePartitionKey, state: ShareState) -> ShareGroupStateResponse:
     return ShareGroupStateResponse(
         0,
         key,

@@ -45,7 +45,7 @@ def znode_created(model: Model, event: events.ZnodeCreated) -> None:
 def created_for_controller(model: Model, event: events.ZnodeCreated) -> None:
     """Update the controller from a new znode."""
     if event.path in (CONTROLLER, CONTROLLER_EPOCH):
-        _controller_said(model, event.path, event.data, 0, event.seq)
+        _set_controller(model, event.path, event.data, 0, event.seq)
 
 
 def znode_changed(model: Model, event: events.ZnodeChanged) -> None:
@@ -61,7 +61,7 @@ def znode_changed(model: Model, event: events.ZnodeChanged) -> None:
 def changed_for_controller(model: Model, event: events.ZnodeChanged) -> None:
     """Update the controller from new data of a znode."""
     if event.path in (CONTROLLER, CONTROLLER_EPOCH):
-        _controller_said(model, event.path, event.data, event.version, event.seq)
+        _set_controller(model, event.path, event.data, event.version, event.seq)
 
 
 def znode_deleted(model: Model, event: events.ZnodeDeleted) -> None:
@@ -88,7 +88,7 @@ def deleted_for_office(model: Model, event: events.ZnodeDeleted) -> None:
         model.state.controller.changed = event.seq
         model.watch_authority()
     elif path == CONTROLLER_EPOCH:
-        _controller_said(model, path, None, None, event.seq)
+        _set_controller(model, path, None, None, event.seq)
 
 
 def _unregistered(model: Model, name: str, seq: int) -> None:
@@ -106,7 +106,7 @@ def _number(text: str | None) -> int | None:
     return int(text)
 
 
-def _controller_said(
+def _set_controller(
     model: Model, path: str, data: str | None, version: int | None, seq: int
 ) -> None:
     controller = model.state.controller

@@ -14,7 +14,7 @@ def test_work_is_done_beside_everything_else() -> None:
 
     job = Job("walking", work)
     begun.wait(10)
-    assert (job.done, job.said, job.outcome) == (False, "half way", "")
+    assert (job.done, job.progress, job.outcome) == (False, "half way", "")
     go_on.set()
     job.wait(10)
     assert (job.done, job.outcome, job.failed) == (True, "there", False)

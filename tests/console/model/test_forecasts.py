@@ -17,13 +17,13 @@ def _look_ahead(source: LiveSource) -> None:
     foresight = Foresight(source)
     statement = "broker crash 2"
     assert foresight.possible
-    assert (foresight.known(statement), foresight.share(statement)) == (None, None)
+    assert (foresight.effect(statement), foresight.share(statement)) == (None, None)
     looks = 1
     while not foresight.go_on(statement, 0.0):
         looks += 1
         assert 0 <= (foresight.share(statement) or 0) < 1
     assert looks > 1
-    said = foresight.known(statement)
+    said = foresight.effect(statement)
     assert said is not None
     assert said.moved > 0
     assert foresight.go_on(statement)
