@@ -12,7 +12,6 @@ from emulator.controller.context import (
     OFFLINE,
     BrokerChange,
     ControllerContext,
-    ControllerPart,
     UnreadableError,
 )
 from emulator.controller.hash_order import partitions_in_order
@@ -24,7 +23,7 @@ from emulator.replication import election as elections
 from emulator.zookeeper import data as znodes
 
 
-class BrokerChanges(ControllerPart):
+class BrokerChanges:
     """The active controller's handling of broker failures, startups and shutdowns."""
 
     def __init__(
@@ -36,14 +35,14 @@ class BrokerChanges(ControllerPart):
         deletion: TopicDeletion,
         reassignment: Reassignment,
     ) -> None:
-        super().__init__(context)
+        self.context = context
         self.channels = channels
         self.partitions = partitions
         self.replicas = replicas
         self.deletion = deletion
         self.reassignment = reassignment
-        self.one_by_one = self.profile.has("controlled_shutdown_one_by_one")
-        self.dead_in_turn = self.profile.has("live_brokers_change_with_their_procedures")
+        self.one_by_one = self.context.profile.has("controlled_shutdown_one_by_one")
+        self.dead_in_turn = self.context.profile.has("live_brokers_change_with_their_procedures")
 
     def look(self) -> None:
         """Handle BrokerChange: brokers that failed, started, or restarted in between (bounced).
@@ -52,7 +51,7 @@ class BrokerChanges(ControllerPart):
             UnreadableError: a registration is malformed. Kafka's event then ends in an exception,
                 so no change is noticed until that znode is gone.
         """
-        state = self.state
+        state = self.context.state
         self.context.zk.watch_children(znodes.BROKER_IDS)
         now, unreadable = self.context.registered()
         if unreadable:
@@ -60,7 +59,7 @@ class BrokerChanges(ControllerPart):
         failed = [b for b in state.live if b not in now]
         new = [b for b in now if b not in state.live]
         bounced: list[int] = []
-        if self.profile.has("broker_epochs"):
+        if self.context.profile.has("broker_epochs"):
             bounced = [b for b, epoch in now.items() if state.live.get(b, epoch) != epoch]
         if failed or new or bounced:
             self.go_on(BrokerChange(now, failed, new, bounced, [*failed, *bounced]))
@@ -101,12 +100,12 @@ class BrokerChanges(ControllerPart):
 
     def _add(self, change: BrokerChange, brokers: list[int]) -> None:
         for broker in brokers:
-            self.state.live[broker] = change.registered[broker]
+            self.context.state.live[broker] = change.registered[broker]
 
     def _remove(self, brokers: list[int]) -> None:
         for broker in brokers:
-            self.state.live.pop(broker, None)
-            self.state.shutting_down.pop(broker, None)
+            self.context.state.live.pop(broker, None)
+            self.context.state.shutting_down.pop(broker, None)
 
     def _failed(self, brokers: list[int]) -> None:
         self._procedure("onBrokerFailure", brokers)
@@ -132,7 +131,7 @@ class BrokerChanges(ControllerPart):
         slow to answer the first (up to 1.0 it waits for its idle fetchers) receives the second
         late.
         """
-        state = self.state
+        state = self.context.state
         affected = [tp for tp in self.context.hosted(dead) if not self.context.is_deleting(tp)]
         leaderless = [tp for tp in affected if self._leader_in(tp, dead)]
         for tp in leaderless:
@@ -150,7 +149,7 @@ class BrokerChanges(ControllerPart):
             self.channels.send(Batch(), metadata_to=sorted(state.live))
 
     def _leader_in(self, tp: str, brokers: list[int]) -> bool:
-        info = self.state.infos.get(tp)
+        info = self.context.state.infos.get(tp)
         return info is not None and info.leader in brokers
 
     def started(self, brokers: list[int]) -> None:
@@ -158,10 +157,10 @@ class BrokerChanges(ControllerPart):
 
         Announce the live brokers, send the new ones their replicas, elect leaders where possible.
         """
-        state = self.state
+        state = self.context.state
         full = Batch()
         full.metadata = dict(state.infos)
-        if self.profile.has("broker_epochs"):
+        if self.context.profile.has("broker_epochs"):
             # The states of partitions have not changed: the other brokers have them.
             others = [b for b in state.live if b not in brokers]
             self.channels.send(Batch(), metadata_to=others)
@@ -189,11 +188,11 @@ class BrokerChanges(ControllerPart):
         replica gets StopReplica twice, before and while it leaves the ISR. Return the partitions
         that the broker still leads.
         """
-        state = self.state
+        state = self.context.state
         state.shutting_down[broker] = None
         batch = Batch()
         remaining: list[str] = []
-        isr_order = self.profile.has("controlled_shutdown_election_in_isr_order")
+        isr_order = self.context.profile.has("controlled_shutdown_election_in_isr_order")
         for tp in self._shutdown_order(broker):
             if self.one_by_one:
                 self.channels.send(batch)
@@ -225,9 +224,9 @@ class BrokerChanges(ControllerPart):
     def _shutdown_order(self, broker: int) -> list[str]:
         if not self.one_by_one:
             return self.context.hosted([broker])
-        assignments = self.state.assignments
-        is_copied = self.profile.has("assignments_filtered_into_a_map")
-        hosted = self.state.order.partitions(
+        assignments = self.context.state.assignments
+        is_copied = self.context.profile.has("assignments_filtered_into_a_map")
+        hosted = self.context.state.order.partitions(
             lambda tp: broker in assignments[tp], is_copied=is_copied
         )
         return partitions_in_order(hosted, lambda tp: len(assignments[tp]))

@@ -491,17 +491,3 @@ class ControllerContext:
     def step(self, procedure: str, number: int, name: str, detail: str = "") -> None:
         """Emit the event of one step of a procedure."""
         self.emit(events.ControllerStep, self.id, procedure, number, name, detail)
-
-
-class ControllerPart:
-    """A part of an active controller."""
-
-    def __init__(self, context: ControllerContext) -> None:
-        self.context = context
-        self.profile = context.profile
-        self.zk = context.zk
-
-    @property
-    def state(self) -> ControllerState:
-        """The controller's cache."""
-        return self.context.state

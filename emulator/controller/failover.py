@@ -11,7 +11,6 @@ from emulator.controller.context import (
     OFFLINE,
     ONLINE,
     ControllerContext,
-    ControllerPart,
     UnreadableError,
 )
 from emulator.controller.leader_rebalance import LeaderRebalance
@@ -46,7 +45,7 @@ CHILD_WATCHES = (
 )
 
 
-class Failover(ControllerPart):
+class Failover:
     """The initialization of a new controller."""
 
     def __init__(  # noqa: PLR0917 - every part has its own step
@@ -60,7 +59,7 @@ class Failover(ControllerPart):
         rebalance: LeaderRebalance,
         listeners: Listeners,
     ) -> None:
-        super().__init__(context)
+        self.context = context
         self.channels = channels
         self.partitions = partitions
         self.replicas = replicas
@@ -81,7 +80,7 @@ class Failover(ControllerPart):
             UnreadableError: /controller_epoch holds no number.
         """
         number = 1
-        if self.profile.has("failover_checks_running"):
+        if self.context.profile.has("failover_checks_running"):
             running = self.context.controllership.is_running
             begins = f"Broker {self.context.broker.id} starting become controller state transition"
             ends = "Controller has been shut down, aborting startup/failover"
@@ -89,14 +88,14 @@ class Failover(ControllerPart):
             number += 1
             if not running:
                 return None
-        node = self.zk.find(znodes.CONTROLLER_EPOCH)
+        node = self.context.zk.find(znodes.CONTROLLER_EPOCH)
         self._step(number, "readControllerEpochFromZookeeper")
         self._step(number + 1, "incrementControllerEpoch")
         if node is None:
-            self.zk.create(znodes.CONTROLLER_EPOCH, "1")
+            self.context.zk.create(znodes.CONTROLLER_EPOCH, "1")
             return 1, 0
         epoch = znodes.following(self.epoch_in(node.data))
-        return epoch, self.zk.set_data(znodes.CONTROLLER_EPOCH, str(epoch), node.version)
+        return epoch, self.context.zk.set_data(znodes.CONTROLLER_EPOCH, str(epoch), node.version)
 
     def epoch_in(self, data: str | None) -> int:
         """The number in /controller_epoch.
@@ -113,9 +112,9 @@ class Failover(ControllerPart):
     def run(self) -> None:
         """Run onControllerFailover in the order of the release; each step emits an event."""
         done = 0
-        if not self.profile.has("controller_multi"):
-            done = 3 if self.profile.has("failover_checks_running") else 2
-        by_handlers = self.profile.has("controller_event_queue")
+        if not self.context.profile.has("controller_multi"):
+            done = 3 if self.context.profile.has("failover_checks_running") else 2
+        by_handlers = self.context.profile.has("controller_event_queue")
         steps = self._by_handlers() if by_handlers else self._by_listeners()
         for number, step in enumerate(steps, start=done + 1):
             self._step(number, step.name, step.logged)
@@ -126,10 +125,10 @@ class Failover(ControllerPart):
 
     def _by_listeners(self) -> list[Step]:
         """The steps up to 0.10.2."""
-        has = self.profile.has
+        has = self.context.profile.has
         ready = (
             f"Broker {self.context.broker.id} is ready to serve as the new controller"
-            f" with epoch {self.state.epoch}"
+            f" with epoch {self.context.state.epoch}"
         )
         # Brokers only follow a leader that they know to be alive, so from 0.10.2 they receive the
         # live brokers before the state machines send LeaderAndIsr (KAFKA-4443).
@@ -179,7 +178,7 @@ class Failover(ControllerPart):
         return [
             Step("registerZNodeChildChangeHandlers", self._watch(*CHILD_WATCHES)),
             Step("registerZNodeChangeHandlers", requests),
-            *(leftovers if self.profile.has("failover_deletes_notifications") else []),
+            *(leftovers if self.context.profile.has("failover_deletes_notifications") else []),
             Step("initializeControllerContext", self._initialize),
             Step("topicDeletionManager.init", self.deletion.queue),
             Step("sendUpdateMetadataRequest", self._send_all_metadata),
@@ -204,7 +203,7 @@ class Failover(ControllerPart):
 
     def _watch(self, *paths: str) -> Callable[[], None]:
         """Watch the children of paths that are lists, and the existence of the others."""
-        zk = self.zk
+        zk = self.context.zk
 
         def work() -> None:
             for path in paths:
@@ -216,14 +215,14 @@ class Failover(ControllerPart):
         return work
 
     def _watch_topics(self) -> None:
-        for topic in self.state.topics:
-            self.zk.watch(znodes.topic_path(topic))
+        for topic in self.context.state.topics:
+            self.context.zk.watch(znodes.topic_path(topic))
 
     def _delete(self, path: str) -> Callable[[], None]:
         """Delete the notifications for earlier controllers: all data is read again anyway."""
 
         def work() -> None:
-            names = self.zk.children(path)
+            names = self.context.zk.children(path)
             if names:
                 self.context.check_epoch()
             for name in names:
@@ -238,7 +237,7 @@ class Failover(ControllerPart):
 
         Source: ``initializeControllerContext``.
         """
-        state = self.state
+        state = self.context.state
         state.live, unreadable = self.context.registered()
         for name in unreadable:
             detail = f"{znodes.BROKER_IDS}/{name} is no broker."
@@ -255,21 +254,21 @@ class Failover(ControllerPart):
         self.deletion.queue()
 
     def _send_all_metadata(self) -> None:
-        state = self.state
+        state = self.context.state
         batch = Batch()
         batch.metadata = dict(state.infos)
         self.channels.send(batch, metadata_to=sorted(state.live))
 
     def _start_replicas(self) -> None:
         """RSM.startup: send live replicas their state; from 2.3 dead ones leave their ISRs."""
-        state = self.state
+        state = self.context.state
         batch = Batch()
         for tp, info in state.infos.items():
             self.replicas.start(tp)
             live = [b for b in state.assignments.get(tp, []) if b in state.live]
             batch.lead(live, tp, info)
         self.channels.send(batch)
-        if self.profile.has("offline_replicas_leave_isr_at_failover"):
+        if self.context.profile.has("offline_replicas_leave_isr_at_failover"):
             batch = Batch()
             hosts = {broker for replicas in state.assignments.values() for broker in replicas}
             for broker in self.context.in_turn(hosts - state.live.keys()):
@@ -282,7 +281,7 @@ class Failover(ControllerPart):
 
     def _start_partitions(self) -> None:
         """PSM.startup: determine which partitions are online, and elect leaders for the others."""
-        state = self.state
+        state = self.context.state
         new: list[str] = []
         for tp in state.assignments:
             info = state.infos.get(tp)

@@ -7,20 +7,20 @@ Source: ``KafkaController.checkAndTriggerAutoLeaderRebalance``, ``PreferredRepli
 from collections.abc import Iterable
 
 from emulator.controller.channels import Batch, Channels
-from emulator.controller.context import ONLINE, ControllerContext, ControllerPart
+from emulator.controller.context import ONLINE, ControllerContext
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.replication import election as elections
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 
-class LeaderRebalance(ControllerPart):
+class LeaderRebalance:
     """The preferred leader elections of an active controller, and elections on request."""
 
     def __init__(
         self, context: ControllerContext, channels: Channels, partitions: PartitionStateMachine
     ) -> None:
-        super().__init__(context)
+        self.context = context
         self.channels = channels
         self.partitions = partitions
 
@@ -29,8 +29,8 @@ class LeaderRebalance(ControllerPart):
     def elect_preferred(self, tps: Iterable[str]) -> None:
         """Elect the first assigned replica where it is live, in sync and not yet the leader."""
         batch = Batch()
-        assignments, live = self.state.assignments, frozenset(self.context.live_brokers())
-        repeats = self.profile.has("preferred_election_of_current_leader")
+        assignments, live = self.context.state.assignments, frozenset(self.context.live_brokers())
+        repeats = self.context.profile.has("preferred_election_of_current_leader")
         for tp in tps:
             info = self.context.refresh(tp)
             if info is None:
@@ -49,7 +49,7 @@ class LeaderRebalance(ControllerPart):
 
         Topics being deleted do not count.
         """
-        state = self.state
+        state = self.context.state
         percentage = self.context.broker.config.leader_imbalance_per_broker_percentage
         preferring: dict[int, int] = {}
         elsewhere: dict[int, list[str]] = {}
@@ -69,7 +69,7 @@ class LeaderRebalance(ControllerPart):
     def _may_move(self, tp: str, broker: int) -> bool:
         """Whether a preferred replica may be elected: it is in sync and nothing else is pending."""
         info = self.context.refresh(tp)
-        return info is not None and not self.state.reassigning and broker in info.isr
+        return info is not None and not self.context.state.reassigning and broker in info.isr
 
     # ---- requests by /admin/preferred_replica_election
 
@@ -84,10 +84,10 @@ class LeaderRebalance(ControllerPart):
         it ends in an exception, and the znode stays. From 2.2 on a partition that has never had a
         leader does the same: none of the others is elected for.
         """
-        data = self.zk.data(znodes.PREFERRED_ELECTION)
+        data = self.context.zk.data(znodes.PREFERRED_ELECTION)
         requested = znodes.partitions_in(data)
-        is_there = self.zk.find(znodes.PREFERRED_ELECTION) is not None
-        is_read = requested is not None or not self.profile.has(
+        is_there = self.context.zk.find(znodes.PREFERRED_ELECTION) is not None
+        is_read = requested is not None or not self.context.profile.has(
             "unreadable_preferred_election_stays"
         )
         fails = not taken_over and self._has_never_been_led(requested or [])
@@ -95,26 +95,26 @@ class LeaderRebalance(ControllerPart):
             self.elect_preferred(tp for tp in requested or [] if not self.context.is_deleting(tp))
             if taken_over or not self._stays(requested or []):
                 self._delete()
-        self.zk.watch(znodes.PREFERRED_ELECTION)
+        self.context.zk.watch(znodes.PREFERRED_ELECTION)
 
     def _has_never_been_led(self, requested: list[str]) -> bool:
         """Whether the present leader of a partition is looked up that has no state (2.2+)."""
-        state = self.state
-        return not self.profile.has("unknown_preferred_election_stays") and any(
+        state = self.context.state
+        return not self.context.profile.has("unknown_preferred_election_stays") and any(
             tp in state.assignments and tp not in state.infos and not self.context.is_deleting(tp)
             for tp in requested
         )
 
     def _delete(self) -> None:
         try:
-            self.zk.delete(znodes.PREFERRED_ELECTION)
+            self.context.zk.delete(znodes.PREFERRED_ELECTION)
         except (errors.NoNodeError, errors.NotEmptyError):
             return
 
     def _stays(self, requested: list[str]) -> bool:
         """Whether cleaning up after an election ends in an exception, at an unknown partition."""
-        infos = self.state.infos
-        return self.profile.has("unknown_preferred_election_stays") and any(
+        infos = self.context.state.infos
+        return self.context.profile.has("unknown_preferred_election_stays") and any(
             tp not in infos for tp in requested
         )
 
@@ -122,7 +122,7 @@ class LeaderRebalance(ControllerPart):
 
     def elect_preferred_one(self, tp: str) -> str:
         """Elect a partition's preferred replica if it is in sync; return Kafka's error."""
-        state = self.state
+        state = self.context.state
         if tp not in state.assignments:
             return "UNKNOWN_TOPIC_OR_PARTITION"
         if self.context.is_deleting(tp):
@@ -137,7 +137,7 @@ class LeaderRebalance(ControllerPart):
 
     def elect_unclean(self, tp: str) -> str:
         """Elect any live replica for a partition without a leader; return Kafka's error."""
-        state = self.state
+        state = self.context.state
         if tp not in state.assignments:
             return "UNKNOWN_TOPIC_OR_PARTITION"
         if self.context.is_deleting(tp):

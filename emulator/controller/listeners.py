@@ -7,7 +7,7 @@ from sys import intern
 
 from emulator.controller.broker_changes import BrokerChanges
 from emulator.controller.channels import Batch, Channels
-from emulator.controller.context import NEW, ControllerContext, ControllerPart
+from emulator.controller.context import NEW, ControllerContext
 from emulator.controller.leader_rebalance import LeaderRebalance
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.reassignment import Reassignment
@@ -16,7 +16,7 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 
-class Listeners(ControllerPart):
+class Listeners:
     """The znode listeners of an active controller."""
 
     def __init__(  # noqa: PLR0917 - every part that a znode can affect
@@ -29,7 +29,7 @@ class Listeners(ControllerPart):
         rebalance: LeaderRebalance,
         brokers: BrokerChanges,
     ) -> None:
-        super().__init__(context)
+        self.context = context
         self.channels = channels
         self.partitions = partitions
         self.deletion = deletion
@@ -62,7 +62,7 @@ class Listeners(ControllerPart):
     def look_again(self) -> None:
         """Re-read everything that is watched, after a loss of ZooKeeper."""
         self.look_for_topics()
-        for topic in list(self.state.topics):
+        for topic in list(self.context.state.topics):
             self._partitions_changed(topic)
         self.rebalance.look()
         self.deletion.look()
@@ -72,10 +72,10 @@ class Listeners(ControllerPart):
 
     def load_all(self) -> None:
         """Read every topic and its assignment; watch them."""
-        names = self.zk.children(znodes.TOPICS)
+        names = self.context.zk.children(znodes.TOPICS)
         for topic in names:
             self._load(topic)
-        self.state.order.read({topic: self._numbers(topic) for topic in names})
+        self.context.state.order.read({topic: self._numbers(topic) for topic in names})
         self._identify(names)
 
     def _numbers(self, topic: str) -> list[int]:
@@ -88,7 +88,7 @@ class Listeners(ControllerPart):
 
         A topic whose assignment cannot be read is ignored, as if it had no partitions.
         """
-        state = self.state
+        state = self.context.state
         self.context.metadata.watch_assignment(topic)
         assignment = self.context.metadata.assignment(topic)
         if assignment is None:
@@ -112,20 +112,20 @@ class Listeners(ControllerPart):
 
     def _identify(self, topics: list[str]) -> None:
         """Give ids to topics that somebody else has created without one (``processTopicIds``)."""
-        if not self.profile.has("topic_ids"):
+        if not self.context.profile.has("topic_ids"):
             return
         for topic in topics:
             assignment = self.context.metadata.assignment(topic)
             if assignment is not None and not znodes.topic_id_in(assignment.text):
                 self.context.check_epoch()
                 text = znodes.identified_topic_json(assignment, self.context.kernel.random_below)
-                self.zk.set_data(znodes.topic_path(topic), text)
+                self.context.zk.set_data(znodes.topic_path(topic), text)
 
     def look_for_topics(self) -> None:
         """TopicChange: elect leaders for new topics; forget deleted ones."""
-        state = self.state
-        self.zk.watch_children(znodes.TOPICS)
-        names = self.zk.children(znodes.TOPICS)
+        state = self.context.state
+        self.context.zk.watch_children(znodes.TOPICS)
+        names = self.context.zk.children(znodes.TOPICS)
         new: list[str] = []
         added = [topic for topic in names if topic not in state.topics]
         for topic in added:
@@ -141,24 +141,26 @@ class Listeners(ControllerPart):
 
     def _partitions_changed(self, topic: str) -> None:
         """PartitionModifications: only new partitions matter; a topic being deleted gets none."""
-        if topic in self.state.deleting:
+        if topic in self.context.state.deleting:
             self._undo_partitions(topic)
-        elif self.zk.find(znodes.topic_path(topic)) is not None:
+        elif self.context.zk.find(znodes.topic_path(topic)) is not None:
             new = self._load(topic)
             if new:
-                self.state.order.add_partitions(topic, self._numbers(topic), new)
+                self.context.state.order.add_partitions(topic, self._numbers(topic), new)
                 self.partitions.create(new)
 
     def _undo_partitions(self, topic: str) -> None:
         """Take partitions without a state out of a deleted topic's znode; up to 1.1 ignore them."""
         self.context.metadata.watch_assignment(topic)
         assignment = self.context.metadata.assignment(topic)
-        if assignment is None or not self.profile.has("added_partitions_of_deleted_topic_undone"):
+        is_undone = self.context.profile.has("added_partitions_of_deleted_topic_undone")
+        if assignment is None or not is_undone:
             return
-        if any(f"{topic}-{number}" not in self.state.assignments for number in assignment.replicas):
-            numbers = self.zk.children(znodes.partitions_path(topic))
+        assigned = self.context.state.assignments
+        if any(f"{topic}-{number}" not in assigned for number in assignment.replicas):
+            numbers = self.context.zk.children(znodes.partitions_path(topic))
             self.context.check_epoch()
-            self.zk.set_data(
+            self.context.zk.set_data(
                 znodes.topic_path(topic), znodes.shrunk_topic_json(assignment, numbers)
             )
 
@@ -169,11 +171,12 @@ class Listeners(ControllerPart):
 
         It does so for a topic from 2.1, for the controller's own broker from 2.0.
         """
-        is_topic = kind == "topics" and self.profile.has("unclean_topic_config_elects")
+        has = self.context.profile.has
+        is_topic = kind == "topics" and has("unclean_topic_config_elects")
         is_own = kind == "brokers" and name == str(self.context.id)
-        if not is_topic and not (is_own and self.profile.has("unclean_broker_config_elects")):
+        if not is_topic and not (is_own and has("unclean_broker_config_elects")):
             return
-        broker, partitions = self.context.broker, self.state.partitions
+        broker, partitions = self.context.broker, self.context.state.partitions
         able = [
             tp
             for tp in self.context.leaderless()
@@ -189,7 +192,7 @@ class Listeners(ControllerPart):
 
     def isr_changes(self) -> None:
         """Re-read the ISRs that leaders wrote, inform all brokers, delete the notifications."""
-        state = self.state
+        state = self.context.state
         self.context.metadata.watch_announcements()
         batch = Batch()
         announced = self.context.metadata.announced()
@@ -207,6 +210,6 @@ class Listeners(ControllerPart):
     def delete_notification(self, path: str) -> None:
         """Delete a notification, unless an external client has created children below it."""
         try:
-            self.zk.delete(path)
+            self.context.zk.delete(path)
         except (errors.NoNodeError, errors.NotEmptyError):
             return

@@ -17,7 +17,6 @@ from emulator.controller.context import (
     OFFLINE,
     ONLINE,
     ControllerContext,
-    ControllerPart,
 )
 from emulator.protocol import PartitionInfo
 from emulator.releases.config import ConfigError, resolve_topic
@@ -35,18 +34,18 @@ PARTITION: Final = {
 """The valid previous states of each target state."""
 
 
-class PartitionStateMachine(ControllerPart):
+class PartitionStateMachine:
     """The partition state machine of an active controller."""
 
     def __init__(self, context: ControllerContext, channels: Channels) -> None:
         """Elect for the broker of ``context``; inform the brokers through ``channels``."""
-        super().__init__(context)
+        self.context = context
         self.channels = channels
 
     # ---- states
 
     def state_of(self, tp: str) -> str:
-        return self.state.partitions.get(tp, NON_EXISTENT)
+        return self.context.state.partitions.get(tp, NON_EXISTENT)
 
     def move(self, tp: str, target: str) -> bool:
         """Move a partition to the state ``target``; False if the transition is invalid."""
@@ -64,12 +63,12 @@ class PartitionStateMachine(ControllerPart):
 
     def lost_leader(self, tp: str) -> None:
         """Handle the loss of a partition's leader."""
-        if tp in self.state.partitions:  # otherwise a new controller has not initialized it yet
+        if tp in self.context.state.partitions:  # else a new controller has yet to initialize it
             self.move(tp, OFFLINE)
 
     def forget(self, tp: str) -> None:
         """Forget a partition of a deleted topic."""
-        if tp in self.state.partitions:
+        if tp in self.context.state.partitions:
             self.move(tp, OFFLINE)
             self.move(tp, NON_EXISTENT)
 
@@ -107,7 +106,7 @@ class PartitionStateMachine(ControllerPart):
 
     def _adopt(self, tp: str, batch: Batch) -> None:
         """Adopt a partition created by another controller, and inform its brokers."""
-        state, info = self.state, self.context.refresh(tp)
+        state, info = self.context.state, self.context.refresh(tp)
         if info is not None:
             self.move(tp, ONLINE if info.leader in state.live else OFFLINE)
             batch.lead(self.context.live_replicas(tp), tp, info)
@@ -118,16 +117,16 @@ class PartitionStateMachine(ControllerPart):
         """triggerOnlinePartitionStateChange: elect leaders for partitions without one."""
         allowed = self._unclean_by_topic()
         for tp in tps:
-            if self.state.partitions.get(tp) == NEW:
+            if self.context.state.partitions.get(tp) == NEW:
                 self._initialize(tp, batch)
             else:
                 self._elect_offline(tp, batch, allowed)
 
     def elect_unclean(self, tp: str, batch: Batch) -> bool:
         """Elect, if need be from outside the ISR, on request (2.4+, KIP-460)."""
-        if self.state.partitions.get(tp) == NEW:
+        if self.context.state.partitions.get(tp) == NEW:
             self._initialize(tp, batch)
-            return self.state.partitions.get(tp) == ONLINE
+            return self.context.state.partitions.get(tp) == ONLINE
         return self._elect_offline(tp, batch, lambda _topic: True)
 
     def _elect_offline(self, tp: str, batch: Batch, allowed: Callable[[str], bool | None]) -> bool:
@@ -139,8 +138,8 @@ class PartitionStateMachine(ControllerPart):
         info = self.context.refresh(tp)
         if info is None:
             return False
-        assigned, live = self.state.assignments[tp], self.context.live_brokers()
-        isr_order = self.profile.has("offline_election_in_isr_order")
+        assigned, live = self.context.state.assignments[tp], self.context.live_brokers()
+        isr_order = self.context.profile.has("offline_election_in_isr_order")
         choice = elections.offline(assigned, info.isr, live, unclean=False, isr_order=isr_order)
         reason = f"no live replica in the ISR {info.isr}"
         if choice is None:
@@ -199,7 +198,7 @@ class PartitionStateMachine(ControllerPart):
 
         False if no replica can lead; the caller emits the reason.
         """
-        isr = self.state.infos[tp].isr
+        isr = self.context.state.infos[tp].isr
         self._emit_election(tp, strategy, choice, isr, self.context.live_brokers(), candidates)
         if choice is None:
             return False
@@ -210,8 +209,8 @@ class PartitionStateMachine(ControllerPart):
         """Store an elected leader, emit the event, and inform the replicas."""
         if not self.move(tp, ONLINE):
             return
-        recovery = self.state.infos[tp].leader_recovery_state
-        if strategy == "Unclean" and self.profile.has("leader_recovery"):
+        recovery = self.context.state.infos[tp].leader_recovery_state
+        if strategy == "Unclean" and self.context.profile.has("leader_recovery"):
             recovery = znodes.RECOVERING
         info = self.context.update(tp, choice.leader, choice.isr, recovery=recovery)
         self._elected(tp, info, strategy)
@@ -242,7 +241,7 @@ class PartitionStateMachine(ControllerPart):
         """Emit an election's result."""
         context = self.context
         leader = -1 if choice is None else choice.leader
-        order = self.state.assignments[tp] if candidates is None else candidates
+        order = self.context.state.assignments[tp] if candidates is None else candidates
         if not context.kernel.observed(events.ElectionHeld):
             order = ()  # there are no observers: the event is only counted
         verdicts: list[tuple[int, str]] = []
@@ -259,8 +258,8 @@ class PartitionStateMachine(ControllerPart):
         """Why a candidate was elected or not."""
         if broker == leader:
             return "elected"
-        if broker not in self.state.live:
+        if broker not in self.context.state.live:
             return "not alive"
-        if broker in self.state.shutting_down:
+        if broker in self.context.state.shutting_down:
             return "shutting down"
         return "not in sync" if broker not in isr else "not asked"

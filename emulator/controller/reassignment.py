@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from emulator.common.names import split
 from emulator.controller.channels import Batch, Channels
-from emulator.controller.context import ControllerContext, ControllerPart, Move, UnreadableError
+from emulator.controller.context import ControllerContext, Move, UnreadableError
 from emulator.controller.hash_order import set_order
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.replica_state_machine import (
@@ -24,7 +24,7 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 
-class Reassignment(ControllerPart):
+class Reassignment:
     """The reassignments of an active controller."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Reassignment(ControllerPart):
         deletion: TopicDeletion,
     ) -> None:
         """Reassign for the broker of ``context``; blocked deletions resume after a reassignment."""
-        super().__init__(context)
+        self.context = context
         self.channels = channels
         self.partitions = partitions
         self.replicas = replicas
@@ -45,7 +45,7 @@ class Reassignment(ControllerPart):
     @property
     def _is_listed(self) -> bool:
         """Whether the topic's znode lists added and removed replicas (KIP-455)."""
-        return self.profile.has("cancel_reassignment")
+        return self.context.profile.has("cancel_reassignment")
 
     def _move(self, tp: str) -> Move | None:
         """A partition's reassignment.
@@ -53,10 +53,10 @@ class Reassignment(ControllerPart):
         One of a topic that was deleted remains. From 2.4 on it is to what a topic of the same name
         has by now: so it is complete.
         """
-        move = self.state.reassigning.get(tp)
+        move = self.context.state.reassigning.get(tp)
         if move is None or move.target:
             return move
-        replicas = self.state.assignments.get(tp, [])
+        replicas = self.context.state.assignments.get(tp, [])
         return Move(replicas, replicas)
 
     # ---- requests
@@ -71,21 +71,21 @@ class Reassignment(ControllerPart):
 
         Return the partitions whose reassignment has started.
         """
-        self.zk.watch(znodes.REASSIGN_PARTITIONS)
+        self.context.zk.watch(znodes.REASSIGN_PARTITIONS)
         requested = dict(self._requested_moves())
-        state = self.state
+        state = self.context.state
         if self._is_listed:
             started = [tp for tp, target in requested.items() if self._start(tp, target)]
             failed = [tp for tp in requested if tp not in started]
             if failed:
                 self._drop(failed)
             return started
-        if not self.profile.has("reassignments_remembered"):
+        if not self.context.profile.has("reassignments_remembered"):
             requested = {tp: to for tp, to in requested.items() if tp not in state.reassigning}
             for tp in [tp for tp in requested if self.context.is_deleting(tp)]:
                 self._drop([tp])
                 del requested[tp]
-        elif self.zk.find(znodes.REASSIGN_PARTITIONS) is None:
+        elif self.context.zk.find(znodes.REASSIGN_PARTITIONS) is None:
             return []
         for tp, target in requested.items():
             state.reassigning[tp] = Move(state.assignments.get(tp, []), target)
@@ -94,13 +94,13 @@ class Reassignment(ControllerPart):
 
     def look_again(self) -> None:
         """Start new reassignments and finish complete ones, after a loss of ZooKeeper."""
-        self.zk.watch(znodes.REASSIGN_PARTITIONS)
+        self.context.zk.watch(znodes.REASSIGN_PARTITIONS)
         for tp, target in self._requested_moves():
             move = self._move(tp)
             if move is None or (move.target != target and self._is_listed):
                 self.look()
                 break
-        for tp in list(self.state.reassigning):
+        for tp in list(self.context.state.reassigning):
             self.check(tp)
 
     def load_requests(self) -> None:
@@ -108,43 +108,43 @@ class Reassignment(ControllerPart):
 
         From 2.4 on the topics' znodes list them.
         """
-        state = self.state
+        state = self.context.state
         if self._is_listed:
             return
         for tp, target in self._requested_moves():
             current = state.assignments.get(tp)
             is_over = current is None or current == target
-            if is_over and not self.profile.has("reassignments_remembered"):
+            if is_over and not self.context.profile.has("reassignments_remembered"):
                 self._drop([tp])
             else:
                 state.reassigning[tp] = Move(current or [], target)
 
     def take_over(self) -> None:
         """Resume the reassignments in ZooKeeper as a new controller."""
-        under_way = list(self.state.reassigning)
+        under_way = list(self.context.state.reassigning)
         if not self._is_listed:
-            self.zk.watch(znodes.REASSIGN_PARTITIONS)
+            self.context.zk.watch(znodes.REASSIGN_PARTITIONS)
             self._trigger(under_way)
             return
         started = self.look()
         for tp in under_way:
-            if tp not in started and tp in self.state.reassigning:
+            if tp not in started and tp in self.context.state.reassigning:
                 self._go_on(tp)
 
     def resume(self, brokers: list[int]) -> None:
         """Resume reassignments to brokers that have started."""
-        for tp in list(self.state.reassigning):
+        for tp in list(self.context.state.reassigning):
             move = self._move(tp)
             if move is not None and any(b in move.target for b in brokers):
                 self._go_on(tp)
 
     def load(self, tp: str, adding: list[int], removing: list[int]) -> None:
         """Record a reassignment that a topic's znode lists as in progress."""
-        replicas = self.state.assignments[tp]
+        replicas = self.context.state.assignments[tp]
         original = [b for b in replicas if b not in adding]
         target = [b for b in replicas if b not in removing]
         if (adding or removing) and original and target:  # else the content is malformed
-            self.state.reassigning[tp] = Move(original, target)
+            self.context.state.reassigning[tp] = Move(original, target)
 
     def _requested_moves(self) -> list[tuple[str, list[int]]]:
         """The reassignments requested in /admin/reassign_partitions; none if it cannot be read.
@@ -152,11 +152,11 @@ class Reassignment(ControllerPart):
         Kafka treats invalid JSON as empty, and ends in an exception at an unexpected structure
         (``ReassignPartitionsZNode.decode``); either way the znode stays.
         """
-        return znodes.moves_in(self.zk.data(znodes.REASSIGN_PARTITIONS)) or []
+        return znodes.moves_in(self.context.zk.data(znodes.REASSIGN_PARTITIONS)) or []
 
     def _start(self, tp: str, target: list[int]) -> bool:
         """Start a reassignment, unless the partition is unknown or being deleted (2.4+)."""
-        current = self.state.assignments.get(tp)
+        current = self.context.state.assignments.get(tp)
         if current is None or not target or self.context.is_deleting(tp):
             return False
         try:
@@ -170,7 +170,7 @@ class Reassignment(ControllerPart):
 
         From 2.0 on they are dropped together at the end, which rewrites the znode in any case.
         """
-        at_once = not self.profile.has("reassignments_dropped_together")
+        at_once = not self.context.profile.has("reassignments_dropped_together")
         dropped: list[str] = []
         for tp in tps:
             if not self._triggered(tp):
@@ -181,7 +181,7 @@ class Reassignment(ControllerPart):
             self._drop(dropped)
 
     def _triggered(self, tp: str) -> bool:
-        state, has = self.state, self.profile.has
+        state, has = self.context.state, self.context.profile.has
         if has("reassignments_remembered") and self.context.is_deleting(tp):
             return False
         current, target = state.assignments.get(tp), state.reassigning[tp].target
@@ -200,7 +200,7 @@ class Reassignment(ControllerPart):
 
     def _begin(self, tp: str, target: list[int]) -> None:
         """Record the replicas to add and remove; drop those only an earlier target included."""
-        state = self.state
+        state = self.context.state
         before, earlier = state.assignments[tp], self._move(tp)
         original = before if earlier is None else earlier.original
         replicas = list(dict.fromkeys([*target, *original]))
@@ -223,7 +223,7 @@ class Reassignment(ControllerPart):
         if self._is_listed:
             self.deletion.halt(split(tp)[0])
         move = self._move(tp)
-        if move is None or tp not in self.state.assignments:
+        if move is None or tp not in self.context.state.assignments:
             raise UnreadableError(f"Topic {split(tp)[0]} does not exist.")
         self.context.metadata.watch(tp)
         info = self.context.refresh(tp)
@@ -232,13 +232,14 @@ class Reassignment(ControllerPart):
             return
         if not self._is_listed:
             # Scala's toSet keeps the order of up to four elements.
-            union = dict.fromkeys([*move.target, *self.state.assignments[tp]])
+            union = dict.fromkeys([*move.target, *self.context.state.assignments[tp]])
             self._assign(tp, set_order(union, lambda broker: broker), move)
         if info is None:
             raise UnreadableError(f"{znodes.state_path(tp)} cannot be read.")
         bumped = self.context.write(tp, info.leader, info.isr)
         batch = Batch()
-        batch.lead([b for b in self.state.assignments[tp] if b in self.state.live], tp, bumped)
+        state = self.context.state
+        batch.lead([b for b in state.assignments[tp] if b in state.live], tp, bumped)
         self.channels.send(batch)
 
     def _is_complete(self, move: Move, info: PartitionInfo) -> bool:
@@ -267,20 +268,20 @@ class Reassignment(ControllerPart):
             text = znodes.changed_topic_json(assignment, {number: replicas}, *lists)
         else:
             text = znodes.changed_topic_json(assignment, {number: replicas})
-        self.zk.set_data(path, text)
+        self.context.zk.set_data(path, text)
 
     def _list(self, tp: str, replicas: list[int]) -> None:
         """Update the cached replica list: added replicas become new, removed ones keep state."""
-        before = self.state.assignments[tp]
+        before = self.context.state.assignments[tp]
         for broker in replicas:
             if self.replicas.state_of(tp, broker) == REPLICA_NON_EXISTENT:
                 self.replicas.move(tp, broker, REPLICA_NEW)
         self.replicas.keep(tp, [b for b in before if b not in replicas])
-        self.state.assignments[tp] = replicas
+        self.context.state.assignments[tp] = replicas
 
     def state_changed(self, tp: str, kind: str) -> None:
         """PartitionReassignmentIsrChange; up to 1.0 a state znode that is created counts, too."""
-        if kind == "NodeDataChanged" or self.profile.has("admin_requests_data_watched"):
+        if kind == "NodeDataChanged" or self.context.profile.has("admin_requests_data_watched"):
             self.check(tp)
 
     def check(self, tp: str) -> None:
@@ -298,7 +299,7 @@ class Reassignment(ControllerPart):
 
         It continues even if no leader can be elected: the last ISR member may be dropped then.
         """
-        state = self.state
+        state = self.context.state
         removing = [b for b in state.assignments[tp] if b not in move.target]
         info = state.infos[tp]
         stays = info.leader in move.target and info.leader in state.live
@@ -324,7 +325,7 @@ class Reassignment(ControllerPart):
     def _drop_replicas(self, tp: str, removing: list[int]) -> None:
         stop, delete = Batch(), Batch()
         for broker in removing:
-            info = self.state.infos.get(tp)  # None if the partition has never had a leader
+            info = self.context.state.infos.get(tp)  # None if the partition has never had a leader
             epoch = -1 if info is None else info.leader_epoch
             stop.stop_replica(broker, tp, epoch)
             self.replicas.go_offline(tp, broker, stop)
@@ -338,16 +339,16 @@ class Reassignment(ControllerPart):
 
         Without a target the reassignment is cancelled: the original replicas become the target.
         """
-        if tp not in self.state.assignments or self.context.is_deleting(tp):
+        if tp not in self.context.state.assignments or self.context.is_deleting(tp):
             return "UNKNOWN_TOPIC_OR_PARTITION"
-        move = self.state.reassigning.get(tp)
+        move = self.context.state.reassigning.get(tp)
         if target is None:
             if move is None or not move.target:
                 return "NO_REASSIGNMENT_IN_PROGRESS"
             target = list(move.original)
-        elif not target or any(broker not in self.state.live for broker in target):
+        elif not target or any(broker not in self.context.state.live for broker in target):
             return "INVALID_REPLICA_ASSIGNMENT"
-        if self.zk.find(znodes.REASSIGN_PARTITIONS) is not None:
+        if self.context.zk.find(znodes.REASSIGN_PARTITIONS) is not None:
             self._drop([tp])
         self._begin(tp, target)
         return "NONE"
@@ -360,8 +361,8 @@ class Reassignment(ControllerPart):
         From 1.1 to 2.3 it is written from memory. From 2.4 on an entry of a finished reassignment
         is only removed if its target was ``target``.
         """
-        state = self.state
-        remembered = self.profile.has("reassignments_remembered")
+        state = self.context.state
+        remembered = self.context.profile.has("reassignments_remembered")
         of_any = target is None or not self._is_listed
         there = [(tp, move.target) for tp, move in state.reassigning.items()]
         remaining = [
@@ -378,12 +379,12 @@ class Reassignment(ControllerPart):
 
     def _write(self, moves: list[tuple[str, list[int]]]) -> None:
         self.context.check_epoch()
-        is_there = self.zk.find(znodes.REASSIGN_PARTITIONS) is not None
+        is_there = self.context.zk.find(znodes.REASSIGN_PARTITIONS) is not None
         text = znodes.moves_json(moves)
         if moves and is_there:
-            self.zk.set_data(znodes.REASSIGN_PARTITIONS, text)
+            self.context.zk.set_data(znodes.REASSIGN_PARTITIONS, text)
         elif moves:
-            self.zk.create(znodes.REASSIGN_PARTITIONS, text)
+            self.context.zk.create(znodes.REASSIGN_PARTITIONS, text)
         elif is_there:
             with suppress(errors.NotEmptyError):
-                self.zk.delete(znodes.REASSIGN_PARTITIONS)
+                self.context.zk.delete(znodes.REASSIGN_PARTITIONS)

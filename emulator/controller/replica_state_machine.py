@@ -15,7 +15,7 @@ from typing import Final
 
 from emulator.common.names import split
 from emulator.controller.channels import Batch
-from emulator.controller.context import ControllerContext, ControllerPart
+from emulator.controller.context import ControllerContext
 
 REPLICA_NON_EXISTENT: Final = "NonExistentReplica"
 REPLICA_NEW: Final = "NewReplica"
@@ -39,7 +39,7 @@ REPLICA: Final = {
 """The valid previous states of each target; up to 2.2 ineligible may not follow offline."""
 
 
-class ReplicaStateMachine(ControllerPart):
+class ReplicaStateMachine:
     """The replica state machine of an active controller."""
 
     def __init__(
@@ -53,7 +53,7 @@ class ReplicaStateMachine(ControllerPart):
         ``lost_leader`` is called with a partition whose leader went offline; ``unclean_election``
         returns a topic's setting in ZooKeeper (None if it cannot be read).
         """
-        super().__init__(context)
+        self.context = context
         self.lost_leader = lost_leader
         self.unclean_election = unclean_election
         has = context.profile.has
@@ -61,10 +61,10 @@ class ReplicaStateMachine(ControllerPart):
         self.offline_needs_leader = has("offline_replica_needs_leader")
 
     def state_of(self, tp: str, broker: int) -> str:
-        state = self.state.replicas.get(f"{tp}@{broker}")
+        state = self.context.state.replicas.get(f"{tp}@{broker}")
         if state is not None:
             return state
-        assigned = broker in self.state.assignments.get(tp, ())
+        assigned = broker in self.context.state.assignments.get(tp, ())
         return REPLICA_ONLINE if assigned else REPLICA_NON_EXISTENT
 
     def move(self, tp: str, broker: int, target: str) -> bool:
@@ -74,11 +74,11 @@ class ReplicaStateMachine(ControllerPart):
             detail = f"{key} is {current} and cannot become {target}"
             self.context.step("replicaStateMachine", 1, "illegalTransition", detail)
             return False
-        assigned = broker in self.state.assignments.get(tp, ())
+        assigned = broker in self.context.state.assignments.get(tp, ())
         if target == REPLICA_NON_EXISTENT or (target == REPLICA_ONLINE and assigned):
-            self.state.replicas.pop(key, None)
+            self.context.state.replicas.pop(key, None)
         else:
-            self.state.replicas[key] = target
+            self.context.state.replicas[key] = target
         return True
 
     def _may_follow(self, target: str, current: str) -> bool:
@@ -88,14 +88,14 @@ class ReplicaStateMachine(ControllerPart):
 
     def start(self, tp: str) -> None:
         """Initialize a replica on a dead broker as a new controller: it cannot be deleted now."""
-        for broker in self.state.assignments.get(tp, ()):
-            if broker not in self.state.live:
-                self.state.replicas[f"{tp}@{broker}"] = DELETION_INELIGIBLE
+        for broker in self.context.state.assignments.get(tp, ()):
+            if broker not in self.context.state.live:
+                self.context.state.replicas[f"{tp}@{broker}"] = DELETION_INELIGIBLE
 
     def keep(self, tp: str, brokers: list[int]) -> None:
         """Keep the states of replicas that are no longer assigned until they are dropped."""
         for broker in brokers:
-            self.state.replicas[f"{tp}@{broker}"] = self.state_of(tp, broker)
+            self.context.state.replicas[f"{tp}@{broker}"] = self.state_of(tp, broker)
 
     def drop(self, tp: str, broker: int) -> None:
         """Delete an offline replica after a reassignment, whatever the request's outcome."""
@@ -104,8 +104,8 @@ class ReplicaStateMachine(ControllerPart):
 
     def forget(self, tp: str) -> None:
         """Forget the replicas of a deleted partition."""
-        for broker in self.state.assignments.get(tp, ()):
-            self.state.replicas.pop(f"{tp}@{broker}", None)
+        for broker in self.context.state.assignments.get(tp, ()):
+            self.context.state.replicas.pop(f"{tp}@{broker}", None)
 
     def go_offline(self, tp: str, broker: int, batch: Batch) -> None:
         """Take a replica offline: it leaves the ISR, unless it is the last member.
@@ -113,7 +113,7 @@ class ReplicaStateMachine(ControllerPart):
         If it was the leader, the partition has no leader afterwards. Up to 1.1 a replica of a
         partition that has never had a leader keeps its state.
         """
-        is_unled = tp not in self.state.infos
+        is_unled = tp not in self.context.state.infos
         if (is_unled and self.offline_needs_leader) or not self.move(tp, broker, REPLICA_OFFLINE):
             return
         info = self.context.refresh(tp)
@@ -133,4 +133,5 @@ class ReplicaStateMachine(ControllerPart):
     def _may_empty(self, tp: str) -> bool:
         """Whether even the last member leaves the ISR."""
         topic, _ = split(tp)
-        return self.profile.has("empty_isr_on_unclean") and bool(self.unclean_election(topic))
+        has_empty_isr = self.context.profile.has("empty_isr_on_unclean")
+        return has_empty_isr and bool(self.unclean_election(topic))

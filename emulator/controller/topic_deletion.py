@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from emulator.common.names import split
 from emulator.controller.channels import Batch, Channels
-from emulator.controller.context import ControllerContext, ControllerPart, Deletion, Move
+from emulator.controller.context import ControllerContext, Deletion, Move
 from emulator.controller.hash_order import SMALL_SET, replica_hash, trie_path
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.replica_state_machine import (
@@ -23,7 +23,7 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 
-class TopicDeletion(ControllerPart):
+class TopicDeletion:
     """The topics that an active controller is deleting."""
 
     def __init__(
@@ -33,7 +33,7 @@ class TopicDeletion(ControllerPart):
         partitions: PartitionStateMachine,
         replicas: ReplicaStateMachine,
     ) -> None:
-        super().__init__(context)
+        self.context = context
         self.channels = channels
         self.partitions = partitions
         self.replicas = replicas
@@ -43,8 +43,8 @@ class TopicDeletion(ControllerPart):
 
         A topic is halted that has a replica on a dead broker, or a partition being reassigned.
         """
-        state = self.state
-        for topic in self.zk.children(znodes.DELETE_TOPICS):
+        state = self.context.state
+        for topic in self.context.zk.children(znodes.DELETE_TOPICS):
             if topic in state.topics and self._is_enabled:
                 hosts = self._hosts(self.context.partitions_of(topic))
                 has_dead = any(broker not in state.live for broker in hosts)
@@ -57,9 +57,9 @@ class TopicDeletion(ControllerPart):
         only queued ones: so a reassignment does not keep a deletion from starting, but the next
         event halts what is then still queued.
         """
-        state = self.state
-        self.zk.watch_children(znodes.DELETE_TOPICS)
-        for topic in self.zk.children(znodes.DELETE_TOPICS):
+        state = self.context.state
+        self.context.zk.watch_children(znodes.DELETE_TOPICS)
+        for topic in self.context.zk.children(znodes.DELETE_TOPICS):
             if topic not in state.topics or not self._is_enabled:
                 self._delete(znodes.delete_topic_path(topic))
             elif topic not in state.deleting:
@@ -70,7 +70,7 @@ class TopicDeletion(ControllerPart):
 
     def resume(self) -> None:
         """ResumeDeletions: check every queued topic, and start those that are eligible."""
-        for topic in list(self.state.deleting):
+        for topic in list(self.context.state.deleting):
             partitions = self.context.partitions_of(topic)
             states = self._states(partitions)
             if all(state == DELETION_SUCCESSFUL for state in states.values()):
@@ -79,27 +79,28 @@ class TopicDeletion(ControllerPart):
             if DELETION_STARTED in states.values():
                 continue
             self._retry(partitions, states)
-            if not self.state.deleting[topic].halted:
+            if not self.context.state.deleting[topic].halted:
                 self._begin(topic, partitions)
 
     def halt(self, topic: str) -> None:
         """MarkTopicIneligibleForDeletion: start no further deletions of a queued topic."""
-        if topic in self.state.deleting:
-            self.state.deleting[topic].halted = True
+        if topic in self.context.state.deleting:
+            self.context.state.deleting[topic].halted = True
 
     def resume_for(self, topics: Collection[str]) -> None:
         """ResumeDeletionForTopics: make these topics eligible again, if any is queued."""
-        queued = [deletion for topic, deletion in self.state.deleting.items() if topic in topics]
+        deleting = self.context.state.deleting
+        queued = [deletion for topic, deletion in deleting.items() if topic in topics]
         for deletion in queued:
             deletion.halted = False
         if queued:
             self.resume()
 
     def _is_moving(self, topic: str) -> bool:
-        return any(split(tp)[0] == topic for tp in self.state.reassigning)
+        return any(split(tp)[0] == topic for tp in self.context.state.reassigning)
 
     def _hosts(self, partitions: list[str]) -> set[int]:
-        return {broker for tp in partitions for broker in self.state.assignments[tp]}
+        return {broker for tp in partitions for broker in self.context.state.assignments[tp]}
 
     def _states(self, partitions: list[str]) -> dict[tuple[str, int], str]:
         """The state of each replica, in the order in which they go offline."""
@@ -113,13 +114,13 @@ class TopicDeletion(ControllerPart):
     def _delete(self, path: str) -> None:
         """Delete a znode, unless an external client created children below it, as in Kafka."""
         try:
-            self.zk.delete(path)
+            self.context.zk.delete(path)
         except (errors.NoNodeError, errors.NotEmptyError):
             return
 
     def _begin(self, topic: str, partitions: list[str]) -> None:
         """Stop and delete the replicas on live brokers; one on a dead broker halts the topic."""
-        state, replicas = self.state, self.replicas
+        state, replicas = self.context.state, self.replicas
         self._hide(partitions)
         stop, delete = Batch(), Batch()
         for (tp, broker), current in self._states(partitions).items():
@@ -145,8 +146,8 @@ class TopicDeletion(ControllerPart):
         Up to 1.0 that is the iteration order of a set of all live replicas (``allLiveReplicas``),
         later broker by broker (``ReplicaStateMachine.handleStateChanges``).
         """
-        assignments = self.state.assignments
-        if not self.profile.has("topic_deletion_in_hash_order"):
+        assignments = self.context.state.assignments
+        if not self.context.profile.has("topic_deletion_in_hash_order"):
             brokers = self.context.in_turn(self._hosts(partitions))
             return [(tp, b) for b in brokers for tp in partitions if b in assignments[tp]]
         live = self.context.live_brokers()
@@ -154,8 +155,8 @@ class TopicDeletion(ControllerPart):
         if replicas > SMALL_SET:
             pairs = [(tp, broker) for tp in partitions for broker in assignments[tp]]
             return sorted(pairs, key=lambda replica: trie_path(replica_hash(*replica)))
-        is_copied = self.profile.has("assignments_filtered_into_a_map")
-        in_map = self.state.order.partitions(partitions.__contains__, is_copied=is_copied)
+        is_copied = self.context.profile.has("assignments_filtered_into_a_map")
+        in_map = self.context.state.order.partitions(partitions.__contains__, is_copied=is_copied)
         brokers = sorted(self._hosts(partitions))
         return [(tp, broker) for broker in brokers for tp in in_map if broker in assignments[tp]]
 
@@ -173,7 +174,7 @@ class TopicDeletion(ControllerPart):
     def _hide(self, partitions: list[str]) -> None:
         """Announce the partitions as being deleted to every broker, so that clients ignore them."""
         batch = Batch()
-        infos = self.state.infos
+        infos = self.context.state.infos
         batch.metadata = {tp: infos[tp] for tp in partitions if tp in infos}
         self.channels.send(batch)
 
@@ -190,7 +191,7 @@ class TopicDeletion(ControllerPart):
         """Handle dead brokers (failReplicaDeletion): their deletions fail, their topics halt."""
         partitions = [tp for tp in self.context.hosted(brokers) if self.context.is_deleting(tp)]
         for tp in partitions:
-            for broker in [b for b in self.state.assignments[tp] if b in brokers]:
+            for broker in [b for b in self.context.state.assignments[tp] if b in brokers]:
                 self.replicas.move(tp, broker, DELETION_INELIGIBLE)
             self.halt(split(tp)[0])
         if partitions:
@@ -199,11 +200,11 @@ class TopicDeletion(ControllerPart):
     def _complete(self, topic: str, partitions: list[str]) -> None:
         """Remove the znodes in Kafka's order once all logs are gone, and forget the topic."""
         self.context.check_epoch()
-        self.zk.delete_tree(znodes.topic_path(topic))
+        self.context.zk.delete_tree(znodes.topic_path(topic))
         for path in (znodes.topic_config_path(topic), znodes.delete_topic_path(topic)):
-            if self.zk.find(path) is not None:
+            if self.context.zk.find(path) is not None:
                 self._delete(path)
-        del self.state.deleting[topic]
+        del self.context.state.deleting[topic]
         self.forget(topic)
         self.context.step("topicDeletion", 1, "completeDeleteTopic", topic)
 
@@ -212,9 +213,9 @@ class TopicDeletion(ControllerPart):
 
         In Kafka, too, these remain in ``partitionsBeingReassigned``, from 2.4 on without a target.
         """
-        state = self.state
+        state = self.context.state
         state.order.change_topics({}, [topic])
-        is_listed = self.profile.has("cancel_reassignment")
+        is_listed = self.context.profile.has("cancel_reassignment")
         for tp in self.context.partitions_of(topic):
             self.partitions.forget(tp)
             self.replicas.forget(tp)

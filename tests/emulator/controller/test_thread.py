@@ -154,7 +154,7 @@ def test_new_brokers_are_started_before_the_dead_are_mourned(version: str) -> No
     do(cluster, CrashBroker(broker=3), Wait(duration_us=8 * SECOND_US))
     before = len(seen)
     brokers = zookeeper_membership(cluster, 0).controller.brokers
-    state = brokers.state
+    state = brokers.context.state
     change = [broker for broker in state.live if broker != 2]
     registered = {broker: state.live[broker] for broker in change} | {3: 10**12}
     brokers.context.registered = lambda: (registered, [])  # type: ignore[method-assign]
