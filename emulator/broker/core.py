@@ -257,7 +257,7 @@ class Core:
     def tasks(self) -> dict[str, Task]:
         """The core's timers."""
         return {
-            "fetch-timeout": self.sessions.parked.expire,
+            "fetch-timeout": self.sessions.expire,
             "consumer-fetch-timeout": self.reads.delayed.expire,
             "produce-timeout": self.produces.purgatory.expire,
             "delete-records-timeout": self.deletes.purgatory.expire,

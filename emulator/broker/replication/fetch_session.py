@@ -11,11 +11,7 @@ from msgspec.structs import replace
 
 from emulator import events
 from emulator.broker.replication.partition_locks import PartitionLocks
-from emulator.broker.replication.purgatory import (
-    DelayedOperation,
-    DelayedOperationPurgatory,
-    PurgatoryState,
-)
+from emulator.broker.replication.purgatory import DelayedOperation, PurgatoryState
 from emulator.broker.replication.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE, NOT_LEADER
@@ -122,14 +118,6 @@ class FetchSessions:
         self.forgets_epochs = context.profile.has("incremental_fetch_without_epoch")
         self.quick = context.profile.has("delayed_fetch_completes_on_high_watermark")
         self.fetched = fetched
-        self.parked = DelayedOperationPurgatory[DelayedFetch, Rows](
-            context,
-            state.parked,
-            TIMEOUT,
-            try_complete=self._news,
-            on_expiration=self._all,
-            on_complete=self._respond,
-        )
 
     # ---- when followers fetched
 
@@ -190,7 +178,7 @@ class FetchSessions:
         for session in self._sessions_with(replica):
             session.ready[replica.tp] = None
             if session.parked:
-                self.parked.check(session.parked)
+                self._answer_news(session)
 
     def isr_changed(self, replica: Replica, _effect: AnnounceIsr) -> None:
         """Check the followers that the new ISR leaves out on every fetch."""
@@ -219,19 +207,18 @@ class FetchSessions:
         for session in self._sessions_with(replica):
             session.news[replica.tp] = True
             if self.quick and session.parked:
-                self.parked.check(session.parked)
+                self._answer_news(session)
 
     def stopped_leading(self, replica: Replica, effect: StopLeading) -> None:
         """Answer parked fetches that include the partition at once."""
         for session in [*self.state.by_follower.values(), *self.state.single.values()]:
-            delayed = self.parked.find(session.parked)
-            if delayed is not None and replica.tp in session.partitions:
+            if session.parked and replica.tp in session.partitions:
                 session.ready.pop(replica.tp, None)
                 rows = self._read_ready(session)
                 requested = session.partitions[replica.tp].current_leader_epoch
                 error = fencing_error(requested, effect.leader_epoch, self.rules)
                 rows[replica.tp] = FetchedPartition(error or NOT_LEADER, -1, -1, [])
-                self.parked.complete(delayed, rows)
+                self._answer(session, session.parked, rows)
 
     def read_again(self, tps: list[str]) -> None:
         """Read partitions with their followers' next fetches, although they have nothing new."""
@@ -265,10 +252,11 @@ class FetchSessions:
             self._send(session, request, rows)
             return
         session.parked = request
-        delayed = DelayedFetch(request, follower, message.one_shot)
-        self.parked.watch(delayed, message.max_wait_us)
+        self.state.parked.operations[request] = DelayedFetch(request, follower, message.one_shot)
+        until_us = session.last_fetch_us + message.max_wait_us
+        self.context.timers.set_deadline(TIMEOUT, request, until_us)
         if self.quick:
-            self.parked.check(request)
+            self._answer_news(session)
 
     def _session(self, follower: int, request: int, message: FetchRequest) -> FetchSession:
         if message.one_shot:
@@ -280,7 +268,7 @@ class FetchSessions:
                 of_follower = self.state.by_follower[follower] = FetchSession(follower)
             session = of_follower
             if session.parked:
-                self._unpark(session)
+                self._unpark(session, session.parked)
             for tp in message.forgotten:
                 session.partitions.pop(tp, None)
                 session.ready.pop(tp, None)
@@ -432,23 +420,28 @@ class FetchSessions:
 
     # ---- parked fetches
 
-    def _session_of(self, delayed: DelayedFetch) -> FetchSession:
-        if delayed.one_shot:
-            return self.state.single[delayed.request]
-        return self.state.by_follower[delayed.client]
-
-    def _news(self, delayed: DelayedFetch) -> Rows | None:
-        """The response to a parked fetch, if there is anything new."""
-        session = self._session_of(delayed)
+    def _answer_news(self, session: FetchSession) -> None:
+        """Answer a parked fetch if there is anything new."""
         if self.quick and self._untold(session):
-            return self._all(delayed)
-        return self._read_ready(session) or None
+            self._answer(session, session.parked, self._all(session))
+        elif rows := self._read_ready(session):
+            self._answer(session, session.parked, rows)
 
-    def _all(self, delayed: DelayedFetch) -> Rows:
+    def expire(self) -> None:
+        """Answer the parked fetches that have waited long enough."""
+        for request in self.context.timers.overdue(TIMEOUT):
+            assert isinstance(request, int)
+            delayed = self.state.parked.operations.get(request)
+            if delayed is not None:
+                single, sessions = self.state.single, self.state.by_follower
+                session = single[request] if delayed.one_shot else sessions[delayed.client]
+                self._answer(session, request, self._all(session))
+
+    def _all(self, session: FetchSession) -> Rows:
         """The response to a parked fetch that must complete now; the partitions are read again."""
         # Where the session drops leader epochs, the second read does not update the follower's
         # position: the next fetch does.
-        return {} if self.forgets_epochs else self._read_ready(self._session_of(delayed))
+        return {} if self.forgets_epochs else self._read_ready(session)
 
     def _read_ready(self, session: FetchSession) -> Rows:
         if not session.ready:
@@ -456,10 +449,14 @@ class FetchSessions:
         due, session.ready = session.ready, {}
         return self._read_all(session, due)
 
-    def _respond(self, delayed: DelayedFetch, rows: Rows) -> None:
-        session = self._session_of(delayed)
+    def _answer(self, session: FetchSession, request: int, rows: Rows) -> None:
+        self._unpark(session, request)
+        self._send(session, request, rows)
+
+    def _unpark(self, session: FetchSession, request: int) -> None:
+        if self.state.parked.operations.pop(request, None) is not None:
+            self.context.timers.clear_deadline(TIMEOUT, request)
         session.parked = 0
-        self._send(session, delayed.request, rows)
 
     def _send(self, session: FetchSession, request: int, rows: Rows) -> None:
         follower = session.follower
@@ -515,13 +512,8 @@ class FetchSessions:
     def connection_lost(self, follower: int) -> None:
         """Drop a follower's parked fetch when its connection breaks."""
         session = self.state.by_follower.get(follower)
-        if session is not None:
-            self._unpark(session)
-
-    def _unpark(self, session: FetchSession) -> None:
-        if session.parked:
-            self.parked.forget(session.parked)
-            session.parked = 0
+        if session is not None and session.parked:
+            self._unpark(session, session.parked)
 
 
 def _unfenced(requested: FetchPartition) -> FetchPartition:

@@ -3,10 +3,10 @@
 An operation is watched under the partitions whose changes may complete it. Code that changes one
 triggers a check; the purgatory's owner knows what an operation waits for and how it is answered. A
 broker has one purgatory each for produces (acks=all, waiting for the high watermark), for
-followers' fetches and for consumers' fetches. All share this mechanism.
+deletions of records, and for the fetches of consumers and of share groups.
 
-Followers' fetches are watched under no partition: their sessions know their partitions, so that the
-cost of parking a fetch does not depend on how many they are.
+Followers' fetches are parked in their sessions (:mod:`emulator.broker.replication.fetch_session`),
+which know their partitions: the cost of parking one does not depend on how many these are.
 """
 
 from collections.abc import Callable, Iterable
@@ -47,7 +47,7 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
         state: PurgatoryState,
         timeout: str,
         *,
-        partitions: Callable[[Operation], Iterable[str]] | None = None,
+        partitions: Callable[[Operation], Iterable[str]],
         try_complete: Callable[[Operation], Response | None],
         on_expiration: Callable[[Operation], Response],
         on_complete: Callable[[Operation, Response], None],
@@ -55,7 +55,6 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
         """Keep the operations in ``state``, with deadlines of the timer ``timeout``.
 
         ``partitions`` returns what an operation is watched under; it is constant while it waits.
-        Without it, operations are watched under no partition.
         ``try_complete`` returns the response to an operation, or None if it has to keep waiting;
         ``on_expiration`` returns the response on timeout. ``on_complete`` sends a response.
         """
@@ -82,10 +81,9 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
         """Watch an operation for at most ``timeout_us`` (microseconds, above 0)."""
         request = operation.request
         self.state.operations[request] = operation
-        if self._partitions is not None:
-            watchers = self.state.watchers
-            for tp in self._partitions(operation):
-                watchers.setdefault(tp, {})[request] = None
+        watchers = self.state.watchers
+        for tp in self._partitions(operation):
+            watchers.setdefault(tp, {})[request] = None
         self._timers.set_deadline(self._timeout, request, self._kernel.state.now_us + timeout_us)
 
     def check_and_complete(self, tp: str) -> None:
@@ -110,7 +108,15 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
 
     def complete(self, operation: Operation, response: Response) -> None:
         """Complete a waiting operation with the given response."""
-        self.forget(operation.request)
+        request = operation.request
+        if self.state.operations.pop(request, None) is not None:
+            self._timers.clear_deadline(self._timeout, request)
+            watchers = self.state.watchers
+            for tp in self._partitions(operation):
+                watching = watchers[tp]
+                del watching[request]
+                if not watching:
+                    del watchers[tp]
         self._on_complete(operation, response)
 
     def expire(self) -> None:
@@ -120,17 +126,3 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
             operation = self.state.operations.get(request)
             if operation is not None:
                 self.complete(operation, self._on_expiration(operation))
-
-    def forget(self, request: int) -> None:
-        """Drop an operation whose client has gone away."""
-        operation = self.state.operations.pop(request, None)
-        if operation is None:
-            return
-        self._timers.clear_deadline(self._timeout, request)
-        if self._partitions is not None:
-            watchers = self.state.watchers
-            for tp in self._partitions(operation):
-                watching = watchers[tp]
-                del watching[request]
-                if not watching:
-                    del watchers[tp]

@@ -1,4 +1,4 @@
-"""The purgatory alone: what is watched, completed once, expired in order, and forgotten."""
+"""The purgatory alone: what is watched, completed once, and expired in order."""
 
 from types import SimpleNamespace
 from typing import cast
@@ -102,18 +102,6 @@ def test_operations_expire_at_their_time_and_at_the_same_time_in_the_order_they_
     room.run()
     assert room.responses == [(2, "too late"), (3, "too late"), (1, "too late")]
     assert room.kernel.now == 200
-
-
-def test_what_is_forgotten_is_not_answered_and_leaves_nothing() -> None:
-    room = Room()
-    room.wait(1, "t-0", "t-1")
-    room.wait(2, "t-0")
-    room.purgatory.forget(1)
-    room.purgatory.forget(9)
-    assert room.state.watchers == {"t-0": {2: None}}
-    room.run()
-    assert room.responses == [(2, "too late")]
-    assert room.state == PurgatoryState()
 
 
 def test_an_operation_without_partitions_is_checked_by_its_request() -> None:
