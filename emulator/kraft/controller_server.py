@@ -256,17 +256,18 @@ class ControllerServer:
         """
         state, controller = self.state, self.controller
         assert controller is not None
-        now_us = self.kernel.now
-        controller.appended(result, self.next_offset, state.quorum.epoch, now_us)
+        end = self.next_offset
+        controller.appended(result, end, state.quorum.epoch, self.kernel.now)
         if result.records:
-            for offset, record in enumerate(result.records, self.next_offset):
+            for record in result.records:
                 if not isinstance(record, NoOpRecord):
-                    state.last_record = offset
+                    state.last_record = end
+                end += 1
             state.unwritten += result.records
             self.timers.later("append", self.config.quorum_append_linger_us)
         if response is not None:
-            records = result.records or state.deferred
-            end = self.next_offset if records else min(self.next_offset, state.last_record + 1)
+            if not (result.records or state.deferred):
+                end = min(end, state.last_record + 1)
             state.deferred.append(Deferred(end, destination, request, response))
             self._complete_deferred()
         self._arm_fencing()

@@ -50,6 +50,7 @@ class QuorumController:
         random_below: RandomBelow,
     ) -> None:
         """Resume from ``state``; ``random_below`` draws topic ids and replica placements."""
+        self.state = state
         self.context = Context(state, settings, ReleaseRules.of(release))
         self._release = ".".join(str(number) for number in release)
         self._random_below = random_below
@@ -68,10 +69,6 @@ class QuorumController:
         """
         state = ControllerState.activate(image, settings, ReleaseRules.of(release), now_us)
         return QuorumController(state, settings, release, random_below)
-
-    @property
-    def state(self) -> ControllerState:
-        return self.context.state
 
     @property
     def image(self) -> MetadataImage:

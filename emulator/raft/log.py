@@ -84,15 +84,14 @@ class MetadataLog(Struct, array_like=True):
 
     def from_offset(self, offset: int, up_to: int | None = None) -> list[MetadataBatch]:
         """The batches from ``offset`` on; with ``up_to`` only those that end there or before."""
-        batches = self.batches[self._index(offset) :]
-        if up_to is None or not batches or batches[-1].end_offset <= up_to:
-            return batches
-        return self.batches[self._index(offset) : self._index(up_to)]
+        end = None if up_to is None else self._index(up_to)
+        return self.batches[self._index(offset) : end]
 
     def _index(self, offset: int) -> int:
         """The index of the first batch that ends after ``offset``."""
-        at = bisect_right(self.batches, offset, key=_BASE_OFFSET)
-        return at - 1 if at and self.batches[at - 1].end_offset > offset else at
+        if offset >= self.end_offset:
+            return len(self.batches)
+        return max(0, bisect_right(self.batches, offset, key=_BASE_OFFSET) - 1)
 
     def end_of_epoch(self, epoch: int) -> tuple[int, int]:
         """The last epoch up to ``epoch`` in the log, and its end offset; (-1, 0) if there is none.
@@ -101,7 +100,8 @@ class MetadataLog(Struct, array_like=True):
         """
         at = bisect_right(self.batches, epoch, key=_EPOCH)
         if at:
-            return self.batches[at - 1].epoch, self.batches[at - 1].end_offset
+            end = self.end_offset if at == len(self.batches) else self.batches[at].base_offset
+            return self.batches[at - 1].epoch, end
         if self.start_offset:
             return self.snapshots[0].epoch, self.start_offset
         return -1, 0

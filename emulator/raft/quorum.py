@@ -205,20 +205,27 @@ class QuorumMember:
         state = self.state
         if not state.running:
             return NEVER_US
-        times = [request.due_us for request in state.asked.values()]
-        times += [parked.due_us for parked in state.parked.values()]
-        if self.is_voter or state.role == FOLLOWER:
-            times.append(state.due_us)
+        times = [state.due_us] if self.is_voter or state.role == FOLLOWER else []
         if state.role == LEADER:
             times.append(state.greets_us)
-        times += [resting.until_us for resting in state.resting.values()]
-        now_us = self.around.now_us()
-        return min([due_us for due_us in times if due_us > now_us], default=NEVER_US)
+        for request in state.asked.values():
+            times.append(request.due_us)
+        for parked in state.parked.values():
+            times.append(parked.due_us)
+        for resting in state.resting.values():
+            times.append(resting.until_us)
+        now_us, next_us = self.around.now_us(), NEVER_US
+        for due_us in times:
+            if now_us < due_us < next_us:
+                next_us = due_us
+        return next_us
 
     def give_up_requests(self) -> None:
         """Disconnect from the members whose response is overdue, and back off."""
         state, now_us = self.state, self.around.now_us()
-        for peer in [peer for peer, request in state.asked.items() if request.due_us <= now_us]:
+        for peer, request in list(state.asked.items()):
+            if request.due_us > now_us:
+                continue
             del state.asked[peer]
             self.around.hang_up(peer)
             state.resting[peer] = Resting(1, now_us + RECONNECT_US)
@@ -425,7 +432,7 @@ class QuorumMember:
             self._ask(voter, EndQuorumEpochRequest(self.me, state.epoch, successors))
 
     def _poll_leader(self) -> None:
-        state, now_us, rules = self.state, self.around.now_us(), self.rules()
+        state, now_us = self.state, self.around.now_us()
         if state.due_us <= now_us:
             self.resign()
             return
@@ -433,7 +440,7 @@ class QuorumMember:
             state.greeted = {}
             state.greets_us = NEVER_US
             if len(self.voters) > 1:
-                state.greets_us = now_us + rules.fetch_timeout_us // 2
+                state.greets_us = now_us + self.rules().fetch_timeout_us // 2
         for voter in self.voters:
             if voter != self.me and voter not in state.greeted:
                 self._ask(voter, BeginQuorumEpochRequest(self.me, state.epoch))
@@ -554,13 +561,13 @@ class QuorumMember:
         progress = state.progress.get(replica)
         if progress is None:
             progress = state.progress[replica] = Progress()
-        moved = progress.end_offset != offset
-        if offset >= state.log.end_offset:
+        moved, end = progress.end_offset != offset, state.log.end_offset
+        if offset >= end:
             progress.caught_up_us = now_us
         elif offset >= progress.leader_end:
             progress.caught_up_us = max(progress.caught_up_us, progress.fetched_us)
         progress.end_offset, progress.fetched_us = offset, now_us
-        progress.leader_end = state.log.end_offset
+        progress.leader_end = end
         if moved:
             self.around.on_progress(replica)
         if replica in self.voters:
@@ -671,10 +678,12 @@ class QuorumMember:
     def _take(self, message: MetadataFetchResponse) -> None:
         """Append the fetched batches and advance the high watermark."""
         state, segments = self.state, self.rules().segments
+        end = state.log.end_offset
         for batch in message.batches:
-            if batch.base_offset == state.log.end_offset:
+            if batch.base_offset == end:
                 state.log.append(batch, segments)
-        committed = min(message.high_watermark, state.log.end_offset)
+                end = batch.end_offset
+        committed = min(message.high_watermark, end)
         if committed > state.high_watermark:
             state.high_watermark = committed
             self.around.on_commit()
