@@ -92,12 +92,16 @@ class JobFinished(Pending, frozen=True):
 class ControllerAsked(Pending, frozen=True):
     """`election unclean` and `reassign cancel`: the admin client has the controller's response."""
 
+    by_job = True
+
     job: int
     tp: str
 
 
 class AdminResponded(Pending, frozen=True):
     """A statement that brokers forward to the controller (KRaft): its result is the response."""
+
+    by_job = True
 
     job: int
 

@@ -320,10 +320,14 @@ class Runner:
 
     def _note_awaited(self) -> None:
         """Update the next time limit of open statements, and what can complete one before it."""
-        waiting = [ticket.pending for ticket in self.state.open if ticket.pending is not None]
-        self._wake_us = min((pending.wake_us for pending in waiting), default=NEVER_US)
-        self._is_watchful = not all(pending.by_time for pending in waiting)
-        self._awaits_jobs = all(pending.by_time or pending.by_job for pending in waiting)
+        self._wake_us, self._is_watchful, self._awaits_jobs = NEVER_US, False, True
+        for ticket in self.state.open:
+            pending = ticket.pending
+            assert pending is not None
+            self._wake_us = min(self._wake_us, pending.wake_us)
+            if not pending.by_time:
+                self._is_watchful = True
+                self._awaits_jobs = self._awaits_jobs and pending.by_job
 
     # ---- starting statements
 

@@ -159,11 +159,13 @@ class Kernel:
         """Whether events of that type have observers (so that costly fields can be omitted)."""
         return kind in self._typed or bool(self._observers)
 
-    def count(self) -> int:
-        """Count an event that is not :meth:`observed`, without its fields; returns its ``seq``.
+    def unobserved(self, kind: type[Event]) -> int:
+        """Count an event without its fields if nobody observes it: its ``seq``; else 0.
 
-        It must not be one of :data:`ACTIVITY`.
+        Events of that type must not be among :data:`ACTIVITY`.
         """
+        if kind in self._typed or self._observers:
+            return 0
         state = self.state
         seq = state.sequence = state.sequence + 1
         return seq

@@ -74,11 +74,10 @@ class Network(Struct, eq=False):
         reaches clients as soon as it would reach a broker.
         """
         kernel = self.kernel
-        if kernel.observed(events.MessageSent):
+        seq = kernel.unobserved(events.MessageSent)
+        if not seq:
             name, detail = type(message).__name__, message.detail()
             seq = kernel.emit(events.MessageSent, name, source, destination, request, detail)
-        else:
-            seq = kernel.count()
         links = self.state.links
         if not kernel.state.hosts[destination].up:
             self._refuse(source, destination, seq)
