@@ -137,8 +137,8 @@ def mode_of(image: ClusterImage) -> Mode | None:
         return image.mode
     if image.quorum is not None or _has_elr(image) or METADATA_VERSION in (image.features or {}):
         return "kraft"
-    if image.release in PROFILES:
-        profile = PROFILES[image.release]
+    profile = PROFILES.get(image.release or "")
+    if profile is not None:
         if has_no_zookeeper(profile.numbers):
             return "kraft"
         if not profile.has("kraft"):

@@ -1,5 +1,6 @@
 """The behaviour of each release: code asks a profile for features by name, never by version."""
 
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -91,21 +92,29 @@ class Profile(Struct, frozen=True):
         return next(candidate.since for candidate in FEATURES if candidate.name == feature)
 
 
-def _profiles() -> dict[str, Profile]:
-    features: dict[str, dict[str, bool]] = {}
-    profiles = {}
-    for name in NAMES:
-        release = RELEASE_OF[name]
-        numbers = numbers_of(release)
-        if release not in features:
-            holds = {feature.name: feature.holds_in(numbers) for feature in FEATURES}
-            none = dict.fromkeys(COUNTERFACTUAL, False)
-            features[release] = holds | none | VARIANTS.get(release, {})
-        profiles[name] = Profile(name, release, numbers, features[release])
-    return profiles
+class Profiles(Mapping[str, Profile]):
+    """Profiles by name, each made when it is first asked for: there are many, a run needs one."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Profile] = {}
+
+    def __getitem__(self, name: str) -> Profile:
+        if name not in self._made:
+            release = RELEASE_OF[name]
+            numbers = numbers_of(release)
+            features = {feature.name: feature.holds_in(numbers) for feature in FEATURES}
+            features |= dict.fromkeys(COUNTERFACTUAL, False) | VARIANTS.get(release, {})
+            self._made[name] = Profile(name, release, numbers, features)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
 
 
-PROFILES: Final = _profiles()
+PROFILES: Final = Profiles()
 """The profile of every accepted release name, oldest first."""
 
 
