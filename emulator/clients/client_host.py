@@ -1,12 +1,12 @@
 """All producers and consumers: one host that communicates with the brokers."""
 
 from collections.abc import Callable
-from typing import Any, get_args
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, get_args
 
 from emulator.clients.admin import AdminClient
 from emulator.clients.consumer import Consumers
 from emulator.clients.context import ClientContext
-from emulator.clients.external.external_clients import DELAYED, THROTTLED, ExternalClients
 from emulator.clients.network_client import NetworkClient
 from emulator.clients.producer import Producers
 from emulator.protocol import (
@@ -54,6 +54,9 @@ from emulator.protocol import (
 )
 from emulator.releases.config import Settings
 
+if TYPE_CHECKING:
+    from emulator.clients.external.external_clients import ExternalClients
+
 LATE = (
     ListConfigResourcesResponse,
     UnregisterBrokerResponse,
@@ -93,8 +96,8 @@ class ClientHost:
         self.offsets = self.consumers.group
         self.members = self.offsets.members
         self.admin = AdminClient(context, connections)
-        self.external = ExternalClients(context, settings)
-        self._requests = context.state.external.requests
+        self._settings = settings
+        self._external = context.state.external
         self._tasks = {
             "admin": self.admin.timer,
             "producer": self.producers.timer,
@@ -103,13 +106,18 @@ class ClientHost:
             "group": self.members.timer,
             "heartbeat": self.members.beat,
             "group-limit": self.offsets.out_of_time,
-            DELAYED: self.external.delayed,
-            THROTTLED: self.external.unmuted,
         }
         self._handlers = self._table()
 
+    @cached_property
+    def external(self) -> "ExternalClients":
+        """The external clients; they need Kafka's wire protocol, which takes time to import."""
+        from emulator.clients.external.external_clients import ExternalClients
+
+        return ExternalClients(self.context, self._settings)
+
     def handle(self, source: int, message: AnyMessage) -> None:
-        if self._requests and self.external.take(message):
+        if self._external.requests and self.external.take(message):
             return
         self._handlers[type(message)](source, message)
 
@@ -164,10 +172,12 @@ class ClientHost:
         self.fetcher.connection_lost(message)
         self.members.connection_lost(message)
         self.admin.connection_lost(message)
-        self.external.connection_lost(message)
+        if self._external.connections or self._external.unanswered:
+            self.external.connection_lost(message)
 
     def _timer(self, _source: int, message: Timer) -> None:
-        self._tasks[message.task](message.key, message.number)
+        task = self._tasks.get(message.task) or self.external.tasks[message.task]
+        task(message.key, message.number)
 
 
 def _too_late(_source: int, _message: AnyMessage) -> None:

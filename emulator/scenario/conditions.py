@@ -320,7 +320,7 @@ def _consumer(cluster: Cluster, name: str, field: str) -> Value:
 
 
 def _fault(cluster: Cluster, name: str, field: str) -> Value:
-    external = cluster.clients.external.state
+    external = cluster.clients.state.external
     if field == "injected":
         return external.faults.get(name, NOTHING)
     remaining = [fault.times for fault in external.injected if fault.name == name]

@@ -124,6 +124,7 @@ class ExternalClients:
         self._known_ids = metadata.TopicIds(self.state)
         self._authenticator = sasl.Authenticator(settings, context.kernel)
         self._authorizer = Authorizer(settings, context)
+        self.tasks = {DELAYED: self.delayed, THROTTLED: self.unmuted}
         self._translators = self._table(settings.racks)
         advertised = versions_of(context.profile.version, without_zookeeper=context.in_kraft_mode)
         for key, versions in advertised.items():
