@@ -31,7 +31,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from commands.cli.main import app, run_program
+from commands.cli.main import PARTS, app_of, run_program
 from commands.exits import ExitCode
 from commands.language.grammar import leaves, program
 from commands.language.parser import parse_line
@@ -296,7 +296,7 @@ def command_lines(page: Path) -> Iterator[str]:
 
 def is_understood(line: str) -> bool:
     """Whether the program has the command, its options and their values; nothing is run."""
-    command, words = get_command(app), shlex.split(line)[1:]
+    command, words = get_command(app_of(PARTS)), shlex.split(line)[1:]
     while words and (found := getattr(command, "commands", {}).get(words[0])) is not None:
         command, words = found, words[1:]
     try:

@@ -107,10 +107,13 @@ def run(
     script = _read(lambda: _script(file, text, variables, options.words()), limit)
     ending = None if until is None else _ending(until, within or "60s")
     from commands.runs.driver import Pace
-    from commands.runs.recording import recorder
     from commands.runs.run import run_script
 
-    recording = None if record is None else recorder(script, Path(record), variables, keep)
+    recording = None
+    if record is not None:
+        from commands.runs.recording import recorder
+
+        recording = recorder(script, Path(record), variables, keep)
     if limit is not None:
         limit = max(1, limit - int((monotonic() - started) * US_PER_SECOND))
     return run_script(script, Pace(speed, limit), recording, ending, as_json)

@@ -17,7 +17,6 @@ from sessions.model.authority import authority
 from sessions.model.checkpoint_files import checkpoint_files
 from sessions.model.clients import behind, lag_of, library_of
 from sessions.model.cluster_view import ClusterView
-from sessions.model.event_text import in_words
 from sessions.model.metadata_image import Metadata, MetadataReader
 from sessions.model.quorum import broker_role, controllers_running
 from sessions.model.states import PartitionState, ReplicaState, ViewState
@@ -430,6 +429,8 @@ def events_grid(
     Raises:
         BadWord: there is no such mark.
     """
+    from sessions.model.event_text import in_words
+
     event_pattern = pattern(show.pattern) if show.pattern else None
     selected = (
         event

@@ -6,7 +6,6 @@ import msgspec
 
 from commands.language.statements.show import Show
 from commands.output.grids import Grid
-from commands.output.show_tables import grids
 from commands.runs.expectations import Tally
 from commands.runs.script_runner import ScriptRunner
 from sessions.grammar.words import UNITS_US
@@ -36,6 +35,8 @@ def expectations(tally: Tally) -> dict[str, Any]:
 
 def final_tables(runner: ScriptRunner) -> list[Grid]:
     """Return partitions (only some of very many), clients, audit and failed expectations."""
+    from commands.output.show_tables import grids
+
     view = runner.view
     tables = [_shortened(grid) for grid in grids(Show("partitions"), view)]
     tables += [grid for grid in grids(Show("producers"), view) if grid.rows]

@@ -1,5 +1,7 @@
 """A complete run: narrated, printed, recorded, and judged."""
 
+from typing import TYPE_CHECKING
+
 from commands.exits import ExitCode
 from commands.language.parser import Script, Step
 from commands.output import streams
@@ -10,15 +12,16 @@ from commands.runs.narration import Narrator
 from commands.runs.script_runner import ScriptRunner
 from emulator.inputs.statements import Statement
 from emulator.scenario.outcome import Outcome
-from sessions.format.writer import delete_files
 from sessions.garbage_collection import collector_resting
-from sessions.recording.recorder import Recorder
+
+if TYPE_CHECKING:  # only runs with --record import it: it takes a tenth of a start-up
+    from sessions.recording.recorder import Recorder
 
 
 def run_script(
     script: Script,
     pace: Pace,
-    recording: Recorder | None,
+    recording: "Recorder | None",
     ending: Statement | None,
     json: bool,
 ) -> ExitCode:
@@ -45,7 +48,7 @@ def run_script(
     return code
 
 
-def _given_up(recording: Recorder | None, cut: CutOff) -> ExitCode:
+def _given_up(recording: "Recorder | None", cut: CutOff) -> ExitCode:
     """Say that there is no result; what has been recorded is kept."""
     if recording is not None:
         recording.abandon()
@@ -56,12 +59,14 @@ def _given_up(recording: Recorder | None, cut: CutOff) -> ExitCode:
     return ExitCode.INTERRUPTED if cut.cause is Cause.INTERRUPTED else ExitCode.TIME_LIMIT
 
 
-def started(script: Script, pace: Pace, recording: Recorder | None) -> ScriptRunner:
+def started(script: Script, pace: Pace, recording: "Recorder | None") -> ScriptRunner:
     """Return the runner with its cluster; if that fails, delete the recording that was started."""
     try:
         return ScriptRunner(script, pace, recording)
     except BaseException:
         if recording is not None:
+            from sessions.format.writer import delete_files
+
             recording.close()
             delete_files(recording.path)
         raise

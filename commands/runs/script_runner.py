@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -10,7 +10,6 @@ from msgspec import Struct
 from commands.exits import CommandError, ExitCode
 from commands.language.parser import AtStatement, Script, ShowStatement, Step
 from commands.output.grids import as_text
-from commands.output.show_tables import events_grid, grids
 from commands.runs.driver import Driver, Pace
 from commands.runs.expectations import Tally
 from emulator.cluster import Cluster
@@ -24,8 +23,10 @@ from sessions.grammar.event_patterns import Happened, looked_up
 from sessions.grammar.words import BadWord, moment_text
 from sessions.model.cluster_view import ClusterView
 from sessions.model.result_view import ResultView
-from sessions.recording.recorder import Recorder
 from sessions.text import clock
+
+if TYPE_CHECKING:
+    from sessions.recording.recorder import Recorder
 
 UNKNOWN_SUBJECT = "UNKNOWN_TOPIC_OR_PARTITION"
 """Outcome of a ``show`` of something that does not exist."""
@@ -56,7 +57,7 @@ class ScriptRunner:
         self,
         script: Script,
         pace: Pace,
-        recorder: Recorder | None = None,
+        recorder: "Recorder | None" = None,
         view: ClusterView | None = None,
         *,
         keeps_events: bool = False,
@@ -189,6 +190,8 @@ class ScriptRunner:
 
     def shown(self, step: ShowStatement) -> Outcome:
         """Keep the output of a ``show``."""
+        from commands.output.show_tables import events_grid, grids
+
         try:
             if step.show.what == "events":
                 tables = [events_grid(step.show, self.happened())]

@@ -2,13 +2,17 @@
 
 import inspect
 import json
+import subprocess
+import sys
+from importlib import import_module
 from itertools import chain
 
 import pytest
+from typer.main import get_command
 
-from commands.cli import analyze, campaign, console, lookup, run, sessions
+from commands.cli import analyze
 from commands.cli.examples import examples
-from commands.cli.main import run_program
+from commands.cli.main import PARTS, app_of, run_program
 from commands.cli.options import named
 from commands.language.cluster_options import ClusterOptions
 from commands.language.grammar import leaves
@@ -21,9 +25,21 @@ from emulator.releases.versions import RELEASES
 from sessions.analysis.names import NAMES
 
 
-def test_every_part_of_the_program_has_commands() -> None:
-    for part in (analyze, campaign, console, lookup, run, sessions):
-        assert part.app.registered_commands or part.app.registered_groups
+def test_each_module_has_the_commands_that_it_is_imported_for() -> None:
+    for module, names in PARTS.items():
+        app = import_module(module).app
+        own = [] if app.info.name else [command.name for command in app.registered_commands]
+        assert (own or [app.info.name]) == list(names)
+    command = get_command(app_of(PARTS))
+    assert list(getattr(command, "commands", {})) == [*chain(*PARTS.values())]
+
+
+def test_a_command_does_not_import_the_others() -> None:
+    code = "import sys; from commands.cli.main import run_program; run_program(['run', '--help'])"
+    code += "; sys.stderr.write(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    others = {module for module in PARTS if module != "commands.cli.run"}
+    assert others.isdisjoint(done.stderr.split())
 
 
 def test_examples_are_printed_as_they_are() -> None:
