@@ -116,7 +116,7 @@ _IN_FILES: Final = msgspec.msgpack.Ext(1, b"batches of external clients")
 
 
 def _as_plain(value: object) -> object:
-    return _IN_FILES if isinstance(value, BytesByNumber) else as_list(value)
+    return _IN_FILES if type(value) is BytesByNumber else as_list(value)
 
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=_as_plain)

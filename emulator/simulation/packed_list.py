@@ -238,11 +238,11 @@ def same_start(first_list: Sequence[Any], second_list: Sequence[Any]) -> int:
 
 
 def as_list(value: object) -> list[Any]:
-    """Convert a packed list for an encoder (msgspec's ``enc_hook``).
+    """Convert a packed list for an encoder (msgspec's ``enc_hook``), which does not change it.
 
     Raises:
         NotImplementedError: it is not a packed list.
     """
     if isinstance(value, PackedList):
-        return list(value) if value else []
+        return value._tail if value._blocks is None else list(value)
     raise NotImplementedError(f"{type(value).__name__} is no plain data")
