@@ -264,8 +264,9 @@ class ConsumerGroupManager(
         if group is None or group.consumer is None or group.consumer.members:
             return
         records = [*deletion_records(group.consumer), ClassicRecord(name, 0)]
+        store = Store(name, reverts=copied(group))
         group.modern, group.generation = None, 0
-        self.metadata.write(Store(name), records)
+        self.metadata.write(store, records)
 
     def stored(self, store: Store, error: str) -> None:
         """Handle the outcome of a write; a group that is what it was has its deadlines again."""

@@ -340,11 +340,12 @@ class GroupCoordinator:
     def committed(self, _client: int, request: int, message: OffsetFetchRequest) -> None:
         """Return committed offsets."""
         error = self.refusal(message.group)
-        group = self.group(message.group)
+        waits = self.waits_to_tell and message.require_stable
+        group = self.group(message.group) if waits else self.offsets.committed(message.group)
         is_member = message.member_id is not None or message.member_epoch >= 0
         if error == NONE and group is not None and group.consumer is not None and is_member:
             error = offset_error(group.consumer, message.member_id or "", message.member_epoch)
-        waits = self.waits_to_tell and message.require_stable and error == NONE
+        waits = waits and error == NONE
         known = {} if group is None or error != NONE else group.offsets
         if group is not None and waits:
             known = self.offsets.uncommitted(group)
@@ -372,14 +373,13 @@ class GroupCoordinator:
         if message.groups is None:
             loading = any(self.state.partitions.values())
             error = LOADING if loading else NONE
-            described = {
-                group.name: self._description(group) for group in self.state.groups.values()
-            }
+            groups = self.offsets.all_committed()
+            described = {group.name: self._description(group) for group in groups}
             self.respond(request, DescribeGroupsResponse(request, error, described))
             return
         asked: dict[str, GroupDescription] = {}
         for name in message.groups:
-            error, group = self.refusal(name), self.group(name)
+            error, group = self.refusal(name), self.offsets.committed(name)
             if error != NONE:
                 asked[name] = GroupDescription(error)
             elif group is None:
@@ -513,7 +513,7 @@ class GroupCoordinator:
             if not manager.is_enabled:
                 error = "UNSUPPORTED_VERSION"
             described[name] = (
-                manager.description(self.group(name), name)
+                manager.description(self.offsets.committed(name), name)
                 if error == NONE
                 else ConsumerGroupDescription(error)
             )

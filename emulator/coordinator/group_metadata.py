@@ -7,6 +7,8 @@ Records take effect once they are replicated, and are read back by the next coor
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
@@ -144,8 +146,30 @@ class GroupMetadataManager:
 
     def make(self, name: str) -> Group:
         """Create an empty group."""
-        group = self.state.groups[name] = Group(name)
+        group = self.state.groups[name] = Group(name, is_unwritten=True)
         return group
+
+    def committed(self, name: str) -> Group | None:
+        """A group as it is told of: from 4.0 on without what is not replicated yet.
+
+        Source: ``CoordinatorRuntime.scheduleReadOperation``, which reads at the committed offset.
+        """
+        group = self.group(name)
+        for store in self._uncommitted():
+            if store.group == name:
+                group = _without(store, group)
+        return group
+
+    def all_committed(self) -> list[Group]:
+        """All groups as they are told of."""
+        groups: dict[str, Group | None] = dict(self.state.groups)
+        for store in self._uncommitted():
+            groups[store.group] = _without(store, groups.get(store.group))
+        return [group for group in groups.values() if group is not None]
+
+    def _uncommitted(self) -> list[Store]:
+        """The writes whose effects are not told of yet, the last one first."""
+        return [] if self.needs_min_isr else list(reversed(self.state.stores.values()))
 
     def to(self, group: Group, state: str) -> None:
         """Move a group to another state."""
@@ -228,7 +252,9 @@ class GroupMetadataManager:
         does; what is not replicated in time is then only answered, and takes effect later
         (``cleanupGroupMetadata``, ``CoordinatorRuntime.scheduleWriteOperation``).
         """
-        tp = self.partition_of(store.group)
+        tp, group = self.partition_of(store.group), self.group(store.group)
+        if group is not None:
+            store.first, group.is_unwritten = group.is_unwritten, False
         keys: list[str | None] = [key_of(record) for record in records]
         values = [text_of(record) for record in records]
         first = self.context.ledger.enter(
@@ -465,6 +491,18 @@ class GroupMetadataManager:
             )
             for name, member in record.members.items()
         }
+
+
+def _without(store: Store, group: Group | None) -> Group | None:
+    """A group as it was before records were written."""
+    before = store.before
+    if store.first:
+        return None
+    if store.reverts is not None:
+        return store.reverts
+    if before is None or group is None:
+        return group
+    return replace(group, modern=before, state=before.state, generation=before.epoch)
 
 
 def _replay(group: Group, record: consumer_records.Record | share_records.Record) -> None:

@@ -104,7 +104,7 @@ class Group(Struct, array_like=True):
     support. ``notes`` is the metadata committed with offsets. ``unstable`` are offsets of pending
     transactions, by producer id. ``modern`` is the state of a consumer group (KIP-848) or share
     group (KIP-932), which has no classic ``members``; its state and epoch are told like those of
-    others.
+    others. ``is_unwritten``: the log has no record of it yet.
     """
 
     name: str
@@ -125,6 +125,7 @@ class Group(Struct, array_like=True):
     notes: dict[str, str] = field(default_factory=dict)
     unstable: dict[int, dict[str, Position]] = field(default_factory=dict)
     modern: ConsumerGroup | ShareGroup | None = None
+    is_unwritten: bool = False
 
     @property
     def consumer(self) -> ConsumerGroup | None:
@@ -237,7 +238,8 @@ class Store(Struct, array_like=True):
     its new id, if one does. ``producer_id`` identifies the transaction that they belong to, -1 if
     none; ``adds_partition`` and ``knows_abortable`` are its producer's. Records of a consumer or
     share group have ``before``, what the group was without them; if the group has changed its type
-    with them, it ``reverts`` to what it was. When they are stored, a share group ``begins`` with
+    with them, or ended, it ``reverts`` to what it was, and if they are its ``first`` ones, it was
+    not there. When they are stored, a share group ``begins`` with
     the state of partitions, by topic id, in ``state_epoch``. The ``answers`` wait for them;
     ``drops`` are partitions whose offsets they remove, and ``errors`` those whose offsets were not
     committed. They end the group for the request ``deletes``.
@@ -266,6 +268,7 @@ class Store(Struct, array_like=True):
     drops: list[str] = field(default_factory=list)
     errors: dict[str, str] = field(default_factory=dict)
     deletes: int = 0
+    first: bool = False
 
 
 class ShareWork(Struct, array_like=True):

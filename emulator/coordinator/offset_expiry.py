@@ -11,6 +11,8 @@ Source:
 ``ClassicGroup`` and ``ConsumerGroup.offsetExpirationCondition``.
 """
 
+from msgspec.structs import replace
+
 from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.common.names import split
@@ -116,7 +118,7 @@ class OffsetExpiration:
 
     def _delete(self, group: Group, records: list[Record], request: int = 0) -> None:
         """Delete a group, and write its tombstone after those of its offsets."""
-        consumer = group.consumer
+        consumer, former = group.consumer, replace(group)
         self.metadata.to(group, DEAD)
         del self.state.groups[group.name]
         if consumer is not None:
@@ -125,7 +127,8 @@ class OffsetExpiration:
             # Otherwise no record of the group was ever written.
             records.append(GroupRecord(group.name, -1))
         if records:
-            self.metadata.write(Store(group.name, deletes=request), records, removes=True)
+            store = Store(group.name, deletes=request, reverts=former)
+            self.metadata.write(store, records, removes=True)
 
     def forget_positions(
         self, group: Group, partitions: list[str], answer: OffsetDeleteResponse

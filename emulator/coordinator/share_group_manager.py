@@ -12,7 +12,7 @@ from emulator.common.errors import NONE
 from emulator.common.names import as_sent, split
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import TASK, Group, ShareWork, Store, group_key
-from emulator.coordinator.modern_group_manager import ModernGroupManager, Progress
+from emulator.coordinator.modern_group_manager import ModernGroupManager, Progress, copied
 from emulator.coordinator.modern_groups.group import LEFT, ModernMember
 from emulator.coordinator.modern_groups.requests import NO_GROUP, Refused, existing, known_member
 from emulator.coordinator.modern_groups.specification import Partitions
@@ -359,7 +359,7 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
         if error == NONE:
             error, _ = self._refusal(group, work.group)
         if error == NONE and group is not None and group.share is not None:
-            self._write(group, requests.deletion_records(group.share))
+            self._write(group, requests.deletion_records(group.share), reverts=copied(group))
             del self.metadata.state.groups[group.name]
             self.context.timers.clear_deadline(TASK, group_key(group.name))
         self.metadata.ended(work.request, work.group, error)

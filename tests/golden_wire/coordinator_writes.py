@@ -112,6 +112,54 @@ def late_commits(c: Conversation) -> None:
     say("committed", m.got())
 
 
+def late_groups(c: Conversation) -> None:
+    """What is told of groups that begin, change and end while the replicas in sync are frozen."""
+    m = Committer(c)
+    m.begin_with()
+    say = c.say
+    consumers, newcomers = Members(c, "k"), Members(c, "e")
+    for members in (consumers, newcomers):
+        members.broker, members.names = m.broker, m.names
+
+    def tell() -> None:
+        say("g", [m.described_as_classic(), m.got(), m.got("t-1")])
+        for name in ("j", "s"):
+            other = Committer(c, name)
+            other.broker = m.broker
+            say(name, [other.described_as_classic(), other.got()])
+        say("k", [consumers.described(), consumers.committed("m1", 1)])
+        say("e", newcomers.described())
+        say("listed", m.listed())
+        say("listed by type", m.listed(types=["consumer"]))
+
+    say("commit", m.put(1))
+    say("m1 joins", consumers.join("m1"))
+    tell()
+    c.wait(1)
+    for broker in (0, 2):
+        c.do(f"broker freeze {broker}")
+    c.wait(1)
+    say("delete g", m.deleted())
+    say("m2 joins", consumers.join("m2"))
+    tell()
+    say("m3 joins another group", newcomers.join("m3"))
+    body = {"group_id": "j", "session_timeout_ms": 30_000, "rebalance_timeout_ms": 4_000,
+            "member_id": "", "group_instance_id": None, "protocol_type": "connect",
+            "protocols": [{"name": "range", "metadata": b"m"}]}  # fmt: skip
+    found = c.ask(m.broker, "JoinGroup", body)
+    say("a classic member joins", found if isinstance(found, str) else error(found))
+    stranger = Committer(c, "s")
+    stranger.broker = m.broker
+    say("a commit in a new group", stranger.put(5))
+    tell()
+    say("g again", m.put(7, "t-1"))
+    tell()
+    for broker in (0, 2):
+        c.do(f"broker thaw {broker}")
+    c.wait(3)
+    tell()
+
+
 def small_isr(c: Conversation) -> None:
     """Commits, markers and tombstones with fewer replicas in sync than min.insync.replicas."""
     m = Committer(c)
@@ -195,12 +243,13 @@ def large_records(c: Conversation) -> None:
 
 
 COORDINATOR_WRITES: Final[tuple[Callable[[Conversation], None], ...]] = (
-    *(late_commits, small_isr, late_tombstones, large_records),
+    *(late_commits, late_groups, small_isr, late_tombstones, large_records),
 )
 """The conversations."""
 SLOW: Final = {"broker.session.timeout.ms": "60000", "replica.lag.time.max.ms": "60000"}
 MORE: Final = {
     "late_commits": SLOW | {"offsets.commit.timeout.ms": "2000"},
+    "late_groups": SLOW | {"offsets.commit.timeout.ms": "2000"},
     "small_isr": {"offsets.commit.timeout.ms": "2000"},
     "late_tombstones": {
         "offsets.retention.minutes": "1",
