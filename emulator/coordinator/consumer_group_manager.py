@@ -109,6 +109,8 @@ class ConsumerGroupManager(
             profile.has("preferred_assignor_bumps_epoch"),
             ASSIGNOR_ORDERS[config.consumer_assignors],
             profile.has("consumer_group_preview"),
+            profile.has("ranges_kept"),
+            profile.has("static_members_reassigned"),
         )
 
     @property

@@ -35,10 +35,9 @@ from emulator.releases.config_names import (
     Setting,
 )
 from emulator.releases.profiles import PROFILES, Profile
-from emulator.releases.variants import PREVIEWED_IN
+from emulator.releases.variants import CONSUMER_GROUP_PREVIEWS
 from emulator.releases.versions import (
     has_no_zookeeper,
-    is_in_line,
     is_since,
     is_until,
     nearest,
@@ -145,8 +144,7 @@ class Configuration:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         profile = PROFILES[settings.version]
-        previews = has_preview(settings.defaults, profile)
-        self.profile = profile.with_preview if previews else profile
+        self.profile = preview_of(settings.defaults, profile) or profile
         self.version = 0
 
     def changed(self) -> None:
@@ -354,10 +352,10 @@ def check_authorizer(config: Mapping[str, str], version: str, *, in_kraft_mode: 
         raise ConfigError(f"{AUTHORIZER_CLASS} of {version} {mode} is {choice}, not {name!r}.")
 
 
-def has_preview(config: Mapping[str, str], profile: Profile) -> bool:
-    """Whether brokers of a release are configured with the group coordinator that it previews."""
+def preview_of(config: Mapping[str, str], profile: Profile) -> Profile | None:
+    """A release with the preview that its brokers are configured with, if they are."""
     protocols = config.get(REBALANCE_PROTOCOLS, "").split(",")
-    return is_in_line(profile.numbers, f"{PREVIEWED_IN}.0") and "consumer" in protocols
+    return profile.with_preview if "consumer" in protocols else None
 
 
 def check_rebalance_protocols(
@@ -371,9 +369,9 @@ def check_rebalance_protocols(
     profile, text = profile_of(version), config.get(REBALANCE_PROTOCOLS, "")
     if "consumer" not in text.split(",") or profile.has("consumer_group_protocol"):
         return
-    if not has_preview(config, profile):
+    if preview_of(config, profile) is None:
         raise ConfigError(
-            f"{REBALANCE_PROTOCOLS} can be {text!r} from {PREVIEWED_IN} on: the preview of"
+            f"{REBALANCE_PROTOCOLS} can be {text!r} from {min(CONSUMER_GROUP_PREVIEWS)} on: that of"
             f" {version} has other rules, which are not emulated."
         )
     if not in_kraft_mode:

@@ -684,7 +684,7 @@ WITHOUT_EFFECT: Final = {
 
 PREVIEWS: Final = {
     "group.coordinator.new.enable": "group.coordinator.rebalance.protocols=classic,consumer turns"
-    " the preview of 3.9 on",
+    " the preview of 3.8 and 3.9 on",
     "group.share.enable": "share groups (KIP-932) are emulated from 4.1 on, not their early access"
     " of 4.0",
     "unstable.api.versions.enable": "requests that a release has not finished are not emulated",

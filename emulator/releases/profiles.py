@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from emulator.releases.features import FEATURES, Feature
 from emulator.releases.features.kraft import KRAFT
-from emulator.releases.variants import COUNTERFACTUAL, PREVIEW, VARIANTS
+from emulator.releases.variants import CONSUMER_GROUP_PREVIEWS, COUNTERFACTUAL, VARIANTS
 from emulator.releases.versions import (
     DOCUMENTS,
     NAMES,
@@ -82,9 +82,10 @@ class Profile(Struct, frozen=True):
         return self.features[feature]
 
     @property
-    def with_preview(self) -> "Profile":
-        """This release with the group coordinator that it previews."""
-        return replace(self, features=self.features | PREVIEW)
+    def with_preview(self) -> "Profile | None":
+        """This release with the group coordinator that it previews; None if it previews none."""
+        preview = CONSUMER_GROUP_PREVIEWS.get(".".join(map(str, self.numbers[:2])))
+        return None if preview is None else replace(self, features=self.features | preview)
 
     @staticmethod
     def first_with(feature: str) -> str:

@@ -22,18 +22,26 @@ last epoch ends, and truncates there, not to its HW. ``documents-without-hw`` sh
 for, by its absence: consumers read up to the leader's LEO.
 """
 
-PREVIEWED_IN: Final = "3.9"
-"""The release whose preview of the protocol ``consumer`` is emulated (KIP-848)."""
-
-PREVIEW: Final = {
+_PREVIEW: Final = {
     "consumer_group_preview": True,
     "consumer_group_protocol": True,
     "group_records_need_no_min_isr": True,
     "new_groups_written": True,
     "offsets_kept_for_transactions": True,
 }
-"""What differs in that release where its brokers are configured with the preview: classic groups,
-too, have the coordinator of 4.0."""
+CONSUMER_GROUP_PREVIEWS: Final = {
+    "3.8": _PREVIEW | {"ranges_kept": True, "static_members_reassigned": True},
+    "3.9": _PREVIEW,
+}
+"""What differs in a release whose brokers are configured with its preview of the protocol
+``consumer`` (KIP-848): classic groups, too, have the coordinator of 4.0. In 3.8 the assignor
+``range`` leaves members what they have, and a member that takes a static one's place has a new
+target assignment computed."""
 
-COUNTERFACTUAL: Final = ("consumers_read_to_log_end", "consumer_group_preview")
+COUNTERFACTUAL: Final = (
+    "consumers_read_to_log_end",
+    "consumer_group_preview",
+    "ranges_kept",
+    "static_members_reassigned",
+)
 """Features that no release has by itself."""

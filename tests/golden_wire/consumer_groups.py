@@ -526,17 +526,7 @@ def records(c: Conversation) -> None:
     """What a coordinator writes to its log, request by request."""
     m = Members(c)
     m.begin("0:1:2,1:2:0")
-    seen = 0
-
-    def say(step: str, told: Plain) -> None:
-        nonlocal seen
-        c.say(step, told)
-        c.wait(1.2)  # from 4.3 on, the next assignment may follow then
-        rows = c.consumer_group_records(m.broker)
-        names = [[key, name, _with_names(m, value)] for key, name, value in rows[seen:]]
-        c.say(f"{step}: records", names)
-        seen = len(rows)
-
+    say = _with_records(m)
     say("m1 joins", m.join("m1"))
     say("m1 again", m.beat("m1"))
     say("m2 joins", m.join("m2", server_assignor="range"))
@@ -554,6 +544,51 @@ def records(c: Conversation) -> None:
     say("s leaves", m.leave("s2", -1, instance_id="is"))
     say("m2 leaves", m.leave("m2"))
     say("deleted", m.deleted())
+
+
+def replacements(c: Conversation) -> None:
+    """Static members that come back with the same id or another, and ranges that change."""
+    m = Members(c)
+    m.begin("0:1:2,1:2:0,2:0:1,0:1:2,1:2:0,2:0:1,0:1:2")
+    say = _with_records(m)
+    say("b joins", m.join("b1", instance_id="ib", server_assignor="range"))
+    say("a joins", m.join("a1", instance_id="ia", server_assignor="range"))
+    m.settle("a1", "b1")
+    say("a joins with the same id", m.join("a1", instance_id="ia"))
+    say("described", m.described())
+    say("c joins", m.join("c", server_assignor="range"))
+    m.settle("a1", "b1", "c")
+    say("settled", m.described())
+    say("a leaves for a while", m.leave("a1", -2, instance_id="ia"))
+    say("a is back with another id", m.join("a2", instance_id="ia"))
+    m.settle("a2", "b1", "c")
+    say("settled", m.described())
+    say("c leaves", m.leave("c"))
+    m.settle("a2", "b1")
+    say("settled", m.described())
+    say("a leaves for a while", m.leave("a2", -2, instance_id="ia"))
+    say("a is back with the same id", m.join("a2", instance_id="ia"))
+    m.settle("a2", "b1")
+    say("settled", m.described())
+    say("d joins", m.join("d"))
+    m.settle("a2", "b1", "d")
+    say("settled", m.described())
+
+
+def _with_records(m: Members) -> Callable[[str, Plain], None]:
+    """Say what a request is answered, and what its coordinator has written since the last one."""
+    seen = 0
+
+    def say(step: str, told: Plain) -> None:
+        nonlocal seen
+        m.c.say(step, told)
+        m.c.wait(1.2)  # from 4.3 on, the next assignment may follow then
+        rows = m.c.consumer_group_records(m.broker)
+        names = [[key, name, _with_names(m, value)] for key, name, value in rows[seen:]]
+        m.c.say(f"{step}: records", names)
+        seen = len(rows)
+
+    return say
 
 
 def _with_names(m: Members, value: Plain) -> Plain:
@@ -575,6 +610,6 @@ def topic_id(text: str) -> bytes:
 
 CONSUMER_GROUPS: Final = (
     *(members, subscriptions, instances, positions, coordinators, revocations, returns),
-    *(regexes, records),
+    *(regexes, records, replacements),
 )
 """The conversations."""

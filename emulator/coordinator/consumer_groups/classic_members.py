@@ -96,7 +96,7 @@ def join(
     """
     records: list[Record] = []
     static = group.static_member(request.instance_id)
-    old = _member_of(group, request, name, static, records)
+    old = _member_of(group, request, name, static, rules, records)
     said = _subscription(request.classic)
     new = replace(
         old,
@@ -142,6 +142,7 @@ def _member_of(
     request: Join,
     name: str,
     static: Member | None,
+    rules: Rules,
     records: list[Record],
 ) -> Member:
     """The member before the request; a static one takes the place of its predecessor."""
@@ -150,7 +151,7 @@ def _member_of(
     if not request.member_id:
         if static is None:
             return group.members.get(name, Member(name))
-        return replace_static(group, static, name, records)
+        return replace_static(group, static, name, rules, records)
     return current(group, name, request.instance_id)
 
 

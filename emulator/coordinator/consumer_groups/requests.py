@@ -70,6 +70,11 @@ PREVIEWED_ASSIGNORS: Final[Assignors] = {
     "range": range_assignor.assign,
 }
 """The assignors of 3.9."""
+KEEPING_ASSIGNORS: Final[Assignors] = {
+    "uniform": uniform_assignor.assign_as_previewed,
+    "range": range_assignor.assign_and_keep,
+}
+"""The assignors of 3.8."""
 BOTH: Final = ("uniform", "range")
 ASSIGNOR_ORDERS: Final = (BOTH, ("range", "uniform"), ("uniform",), ("range",), BOTH)
 """The values of group.consumer.assignors, the last one by classes."""
@@ -88,6 +93,8 @@ class Rules(NamedTuple):
     assignors, members that join with names of topics, partitions that a member has revoked but gets
     again only with its next heartbeat, classic groups that become consumer groups without the
     metadata of their topics, and static members of theirs that none of the new protocol replaces.
+    ``keeps_ranges`` and ``reassigns_static`` are those of 3.8: the assignor ``range`` leaves
+    members what they have, and a member that replaces a static one has a new target computed.
     """
 
     max_size: int
@@ -97,6 +104,15 @@ class Rules(NamedTuple):
     bumps_for_assignor: bool = False
     assignors: tuple[str, ...] = tuple(ASSIGNORS)
     previewed: bool = False
+    keeps_ranges: bool = False
+    reassigns_static: bool = False
+
+    @property
+    def assign(self) -> Assignors:
+        """The assignors by name."""
+        if not self.previewed:
+            return ASSIGNORS
+        return KEEPING_ASSIGNORS if self.keeps_ranges else PREVIEWED_ASSIGNORS
 
 
 def validate(request: ConsumerGroupHeartbeatRequest, rules: Rules) -> None:
@@ -243,13 +259,18 @@ def advance(  # noqa: PLR0917 - what a request is about
     new = step.member
     target = group.target.get(static.id if static is not None else new.id, {})
     target_epoch = group.assignment_epoch
-    if step.epoch > target_epoch and may_compute(group, rules.interval_us, now_us):
+    members = dict(step.members)
+    replaced = static if rules.reassigns_static and not new.epoch else None
+    if replaced is not None and replaced.id == new.id:
+        del members[new.id]  # it is removed as the one that it replaces
+    is_due = step.epoch > target_epoch and may_compute(group, rules.interval_us, now_us)
+    if is_due or replaced is not None:
         try:
-            computed = _target(group, step.members, step.subscribed, static, rules)
+            computed = _target(group, members, step.subscribed, static, rules)
         except AssignorError as error:
             text = f"Failed to compute a new target assignment for epoch {step.epoch}: {error}"
             raise Refused("UNKNOWN_SERVER_ERROR", text) from None
-        records += _target_records(group, rules, step.members, computed, step.epoch, now_us)
+        records += _target_records(group, rules, members, computed, step.epoch, now_us)
         target, target_epoch = computed.get(new.id, {}), step.epoch
     member = new
     gives_up = step.changes and rules.drops_unsubscribed
@@ -311,15 +332,13 @@ def _member_of(
             raise Refused(UNKNOWN_MEMBER, f"Instance id {request.instance_id} is unknown.")
         return group.members.get(name, Member(name))
     if joins:
-        if static.id == name:
-            return static
         if (rules.previewed or static.classic is None) and static.epoch != AWAY:
             raise Refused(
                 "UNRELEASED_INSTANCE_ID",
                 f"Static member {name} with instance id {request.instance_id} cannot join the "
                 f"group because the instance id is owned by {static.id} member.",
             )
-        return replace_static(group, static, name, records)
+        return replace_static(group, static, name, rules, records)
     if static.id != name:
         raise Refused(
             "FENCED_INSTANCE_ID",
@@ -331,11 +350,13 @@ def _member_of(
 
 
 def replace_static(
-    group: ConsumerGroup, static: Member, name: str, records: list[Record]
+    group: ConsumerGroup, static: Member, name: str, rules: Rules, records: list[Record]
 ) -> Member:
-    """Let a member with another id take the place of a static one, with its partitions."""
-    successor = replace(static, id=name, epoch=0, previous_epoch=0)
+    """Let a member take the place of a static one, with its partitions."""
     records += removal_records(group, static)
+    if rules.reassigns_static:
+        return Member(name, topics=static.topics, assigned=static.assigned, regex=static.regex)
+    successor = replace(static, id=name, epoch=0, previous_epoch=0)
     records.append(subscription_record(group.name, successor))
     records.append(TargetAssignmentRecord(group.name, name, group.target.get(static.id, {})))
     records.append(current_assignment_record(group.name, successor))
@@ -495,8 +516,7 @@ def _target(
         len(subscriptions) <= 1 and len(mixed) <= 1,
         group.taken(),
     )
-    assignors = PREVIEWED_ASSIGNORS if rules.previewed else ASSIGNORS
-    return assignors[assignor](spec)
+    return rules.assign[assignor](spec)
 
 
 def _target_records(

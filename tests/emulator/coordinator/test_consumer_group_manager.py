@@ -91,7 +91,8 @@ def test_a_write_waits_for_replicas_however_few_are_in_sync_and_is_not_undone() 
     assert bench.group().generation > epoch
     bench.lab.do(StartBroker(broker=1))
     bench.lab.wait(10_000)
-    assert bench.ask(joining("b")).error == "NONE"
+    # The member is there, and has not left: whoever joins again with its instance id is refused.
+    assert bench.ask(joining("b")).error == "UNRELEASED_INSTANCE_ID"
 
 
 def test_a_write_that_is_refused_at_once_is_undone() -> None:

@@ -26,6 +26,36 @@ def assign(group: GroupSpec) -> dict[str, Partitions]:
     return target
 
 
+def assign_and_keep(group: GroupSpec) -> dict[str, Partitions]:
+    """Return the partitions of each member, which keeps what it has up to its share (3.8)."""
+    subscribers: dict[str, list[str]] = {}
+    for name, member in group.members.items():
+        for topic in member.topics:
+            subscribers.setdefault(topic, []).append(name)
+    target: dict[str, Partitions] = {name: {} for name in group.members}
+    for topic, names in subscribers.items():
+        quota, extra = divmod(group.partitions[topic], len(names))
+        owned = {name: sorted(group.members[name].assigned.get(topic, ())) for name in names}
+        kept: dict[str, list[int]] = {}
+        missing: dict[str, int] = {}
+        for name, numbers in owned.items():
+            has_extra = extra > 0 and len(numbers) > quota
+            extra -= has_extra
+            kept[name] = numbers[: quota + has_extra]
+            if not has_extra:
+                missing[name] = quota - len(numbers)
+        taken = {number for numbers in kept.values() for number in numbers}
+        free = [number for number in range(group.partitions[topic]) if number not in taken]
+        for at, (name, count) in enumerate(missing.items()):
+            given = max(0, count + (at < extra))
+            kept[name] += free[:given]
+            del free[:given]
+        for name, numbers in kept.items():
+            if numbers:
+                target[name][topic] = sorted(numbers)
+    return target
+
+
 def _rank(member_id: str, instance_id: str) -> tuple[bool, str]:
     """Static members come first, by instance id; dynamic ones follow by member id."""
     return (False, instance_id) if instance_id else (True, member_id)

@@ -1,8 +1,9 @@
 """The assignors compared with Kafka's own classes.
 
 ``Assignments.java`` in the folder above computed the targets in ``assignments.json`` with the
-assignors of 4.1.2; those of 4.0.2 and 4.4.0 compute the same. Those of 3.9.2 computed the targets
-in ``assignments_3.9.json``, where they failed for the cases without a target.
+assignors of 4.1.2; those of 4.0.2 and 4.4.0 compute the same. Those of 3.8.1 and 3.9.2 computed the
+targets in ``assignments_3.8.json`` and ``assignments_3.9.json``, where they failed for the cases
+without a target.
 """
 
 import json
@@ -12,7 +13,12 @@ from typing import Any
 import pytest
 
 from emulator.common.java_collections import ids_in_order
-from emulator.coordinator.consumer_groups.requests import ASSIGNORS, PREVIEWED_ASSIGNORS
+from emulator.coordinator.consumer_groups.requests import (
+    ASSIGNORS,
+    KEEPING_ASSIGNORS,
+    PREVIEWED_ASSIGNORS,
+    Assignors,
+)
 from emulator.coordinator.modern_groups.specification import (
     AssignorError,
     GroupSpec,
@@ -20,7 +26,7 @@ from emulator.coordinator.modern_groups.specification import (
 )
 
 CASES = json.loads(Path(__file__).with_name("assignments.json").read_text("utf-8"))
-PREVIEW = json.loads(Path(__file__).with_name("assignments_3.9.json").read_text("utf-8"))
+PREVIEWS = {"3.8": KEEPING_ASSIGNORS, "3.9": PREVIEWED_ASSIGNORS}
 
 
 def spec_of(case: dict[str, Any]) -> GroupSpec:
@@ -50,16 +56,22 @@ def test_members_get_what_kafka_gives_them(assignor: str, homogeneous: bool) -> 
         }
 
 
+@pytest.mark.parametrize(("release", "assignors"), PREVIEWS.items())
 @pytest.mark.parametrize("homogeneous", [True, False])
-def test_members_of_the_preview_get_what_kafka_gives_them(homogeneous: bool) -> None:
-    cases = [case for case in PREVIEW if case["homogeneous"] == homogeneous]
+def test_members_of_a_preview_get_what_kafka_gives_them(
+    release: str, assignors: Assignors, homogeneous: bool
+) -> None:
+    path = Path(__file__).with_name(f"assignments_{release}.json")
+    cases = json.loads(path.read_text("utf-8"))
+    cases = [case for case in cases if case["homogeneous"] == homogeneous]
     assert len(cases) > 15
     for case in cases:
+        assign = assignors[case["assignor"]]
         if case["target"] is None:
             with pytest.raises(AssignorError):
-                PREVIEWED_ASSIGNORS["uniform"](spec_of(case))
+                assign(spec_of(case))
             continue
-        found = PREVIEWED_ASSIGNORS["uniform"](spec_of(case))
+        found = assign(spec_of(case))
         assert {name: each for name, each in found.items() if each} == {
             name: each for name, each in case["target"].items() if each
         }
