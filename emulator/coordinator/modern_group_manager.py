@@ -16,7 +16,7 @@ from emulator.common.errors import NONE
 from emulator.common.java_collections import timeline_order
 from emulator.common.names import as_sent
 from emulator.coordinator.consumer_groups.group import ConsumerGroup
-from emulator.coordinator.group_metadata import GroupMetadataManager
+from emulator.coordinator.group_metadata import LATE, GroupMetadataManager
 from emulator.coordinator.groups import TASK, Group, GroupAnswer, Store, group_key
 from emulator.coordinator.modern_groups.group import MemberT, ModernGroup
 from emulator.coordinator.modern_groups.records import (
@@ -290,12 +290,14 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
 
     def stored(self, store: Store, error: str) -> None:
         """Handle the outcome of a write: answer, or restore the group as it was."""
-        if error == NONE:
-            return
         group = self.metadata.group(store.group)
-        if group is not None and store.reverts is not None and error != "REQUEST_TIMED_OUT":
+        if error in (NONE, LATE) or group is None:
+            return
+        if store.first:
+            del self.metadata.state.groups[group.name]
+        elif store.reverts is not None:
             self.metadata.state.groups[group.name] = store.reverts
-        elif group is not None and error != "REQUEST_TIMED_OUT" and store.before is not None:
+        elif store.before is not None:
             sessions = group.modern.sessions if group.modern is not None else {}
             group.modern = store.before
             group.modern.sessions.update(sessions)

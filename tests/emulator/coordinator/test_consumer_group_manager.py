@@ -105,3 +105,14 @@ def test_a_write_that_is_refused_at_once_is_undone() -> None:
     metadata.state.stores[99] = Store("g", before=before)
     metadata.stored(99, ProduceResponse(99, "__consumer_offsets-0", "MESSAGE_TOO_LARGE", -1))
     assert bench.group().generation == 0
+
+
+def test_a_group_whose_first_write_is_refused_at_once_is_not_there() -> None:
+    bench = bench_with("a")
+    metadata = bench.lab.cluster.brokers[0].core.coordinator.offsets
+    group = bench.group()
+    assert isinstance(group.consumer, ConsumerGroup)
+    metadata.state.stores[99] = Store("g", before=copied(group.consumer), first=True)
+    assert metadata.committed("g") is None
+    metadata.stored(99, ProduceResponse(99, "__consumer_offsets-0", "MESSAGE_TOO_LARGE", -1))
+    assert metadata.group("g") is None
