@@ -86,7 +86,7 @@ class LargeSource:
     trouble = ""
     read_only = False
     goes_on = True
-    foresees = False
+    can_forecast = False
     at_tail = True
     first_time_us = 0
     image = None
@@ -114,7 +114,7 @@ class LargeSource:
     def stand_still(self) -> None:
         """It stands still anyway."""
 
-    def outlook(self) -> None:
+    def starting_point(self) -> None:
         """There is nothing to look ahead from."""
 
     def statements_of(self, text: str) -> Sequence[Statement]:

@@ -522,7 +522,10 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         if action is None:
             return None
         return refusal(
-            action, read_only=stage.read_only, guarded=stage.guarded, foresees=stage.foresees
+            action,
+            read_only=stage.read_only,
+            guarded=stage.guarded,
+            can_forecast=stage.can_forecast,
         )
 
     async def run_action(

@@ -26,7 +26,7 @@ from sessions.format.metadata import Origin
 from sessions.model.cluster_view import ClusterView
 from sessions.playback.verify import verify
 from sessions.recording.recorder import Recorder
-from sessions.sources.forecast import Outlook
+from sessions.sources.forecast import StartingPoint
 from sessions.sources.live import LiveSource
 from tests.support.random_scripts import spec_of, statements, timed_script_of
 
@@ -236,9 +236,9 @@ def test_a_forecast_sees_what_will_happen(seed: int) -> None:
     for statement in given[: draw.randrange(len(given))]:
         runner.execute(statement)
     asked = [Statement(each, "x") for each in statements(draw, 3)]
-    outlook = Outlook(runner, view)
-    forecast = outlook.forecast(asked)
+    starting_point = StartingPoint(runner, view)
+    forecast = starting_point.forecast(asked)
     assert forecast.go_on(MANY_SECONDS)
-    runner.run_until(outlook.until_us)
-    assert outlook.plain.runner.state_hash == runner.state_hash
-    assert outlook.plain.view.seq == view.seq
+    runner.run_until(starting_point.until_us)
+    assert starting_point.plain.runner.state_hash == runner.state_hash
+    assert starting_point.plain.view.seq == view.seq

@@ -178,7 +178,7 @@ class Workbench:
             parsed = source.statements_of(statements)
         except ValueError as error:
             raise WorkbenchError(str(error)) from None
-        forecast = source.outlook().forecast(parsed)
+        forecast = source.starting_point().forecast(parsed)
         until = monotonic() + SECONDS_MAX
         while not forecast.go_on(FORECAST_SLICE_S):
             if monotonic() > until:

@@ -56,19 +56,19 @@ def named(name: str, context: str) -> Action | None:
 
 
 def refusal(
-    action: Action, *, read_only: bool, guarded: bool = False, foresees: bool = False
+    action: Action, *, read_only: bool, guarded: bool = False, can_forecast: bool = False
 ) -> str | None:
     """The read-only gate: a sentence that refuses the action, or None if it may run.
 
     ``guarded``: the console was started with ``--read-only``, so it writes no files either.
-    ``foresees``: what would happen to a running cluster can be shown.
+    ``can_forecast``: what would happen to a running cluster can be shown.
     """
     if action.files and guarded:
         return (
             f"READ-ONLY: this console only looks, so '{action.keys[0]}' writes no files here. "
             "Start it without --read-only."
         )
-    if action.writes and read_only and foresees:
+    if action.writes and read_only and can_forecast:
         if action.previews:
             return None
         return (

@@ -4,7 +4,7 @@ from typing import Any
 
 from console.model.faults import statement
 from emulator.inputs.statements import Statement
-from sessions.sources.forecast import Effect, Outlook
+from sessions.sources.forecast import Effect, StartingPoint
 from sessions.sources.source import Source
 from sessions.sources.variants import Trial, Variant, variants_of
 
@@ -21,7 +21,7 @@ class FaultVariants:
         self.failures: dict[str, str] = {}
         self._topics = sorted({partition.topic for partition in state.partitions.values()})
         self._fault = fault
-        self._outlook: Outlook | None = None
+        self._starting_point: StartingPoint | None = None
         self._trial: Trial | None = None
 
     @property
@@ -52,12 +52,12 @@ class FaultVariants:
             self._trial = None
 
     def _begin(self, variant: Variant) -> Trial:
-        if self._outlook is None:
-            self._outlook = self._source.outlook()
+        if self._starting_point is None:
+            self._starting_point = self._source.starting_point()
         past = self._source.past() if variant.has_another_past else ()
         return Trial(
             variant,
-            self._outlook,
+            self._starting_point,
             past,
             self._settings(variant),
             self._source.statements_of(self._fault),

@@ -9,14 +9,14 @@ from typing import Final
 
 from console.model.background_job import Job, Tell
 from emulator.inputs.statements import Statement
-from sessions.sources.forecast import Effect, Forecast, Outlook
+from sessions.sources.forecast import Effect, Forecast, StartingPoint
 from sessions.sources.source import Source
 
 SLICE_S: Final = 0.05
 """Time budget per frame for a forecast."""
 
 
-class Foresight:
+class Forecasts:
     """The forecasts of one palette, each computed once.
 
     They are computed in steps at each frame, or ``in_background``: there a forecast is abandoned
@@ -27,7 +27,7 @@ class Foresight:
         """Forecast from the current state of the source's cluster."""
         self.in_background = in_background
         self._source = source
-        self._outlook: Outlook | None = None
+        self._starting_point: StartingPoint | None = None
         self._effects: dict[str, Effect] = {}
         self._failed: dict[str, str] = {}
         self._open: dict[str, Forecast] = {}
@@ -37,13 +37,13 @@ class Foresight:
     @property
     def possible(self) -> bool:
         """Whether there is a cluster to copy."""
-        return self._source.foresees
+        return self._source.can_forecast
 
     @property
     def time_us(self) -> int:
         """The virtual time from which the forecast starts."""
         here = self._source.last_time_us
-        return here if self._outlook is None else self._outlook.time_us
+        return here if self._starting_point is None else self._starting_point.time_us
 
     def effect(self, statement: str) -> Effect | None:
         """The effect; None while it is not known."""
@@ -69,9 +69,9 @@ class Foresight:
         if self.is_settled(statement):
             return True
         given = self._source.statements_of(statement)
-        if self._outlook is None:
-            self._outlook = self._source.outlook()
-            assert self._outlook is not None
+        if self._starting_point is None:
+            self._starting_point = self._source.starting_point()
+            assert self._starting_point is not None
         if self.in_background:
             self._go_on_behind(statement, given)
             return self.is_settled(statement)
@@ -85,8 +85,8 @@ class Foresight:
         self._running = ""
 
     def _begin(self, statement: str, given: Sequence[Statement]) -> Forecast:
-        assert self._outlook is not None
-        self._open[statement] = forecast = self._outlook.forecast(given)
+        assert self._starting_point is not None
+        self._open[statement] = forecast = self._starting_point.forecast(given)
         return forecast
 
     def _end(self, statement: str, forecast: Forecast) -> None:

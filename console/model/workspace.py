@@ -123,9 +123,9 @@ class Stage:
         return self.source.read_only or self.guarded
 
     @property
-    def foresees(self) -> bool:
+    def can_forecast(self) -> bool:
         """Whether it is a running cluster, to which nothing is sent: what would happen is shown."""
-        return self.source.read_only and self.source.foresees
+        return self.source.read_only and self.source.can_forecast
 
     @property
     def offers_tasks(self) -> bool:

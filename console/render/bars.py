@@ -246,21 +246,21 @@ def way_line(stage: Stage, shown_seq: int, width: int) -> Line:
 
 
 def footer_line(
-    context: str, width: int, *, read_only: bool, more: str, foresees: bool = False
+    context: str, width: int, *, read_only: bool, more: str, can_forecast: bool = False
 ) -> Line:
     """The most useful keys of a screen, as many as fit; what cannot be done now is faint."""
     spans: list[Span] = []
     room = width - 1
     for action in footer_actions(context):
-        entry = _footer_entry(action, read_only=read_only, foresees=foresees)
+        entry = _footer_entry(action, read_only=read_only, can_forecast=can_forecast)
         if width_of(entry) <= room:
             spans += entry
             room -= width_of(entry)
     return cut((Span(" "), *spans), width, more)
 
 
-def _footer_entry(action: Action, *, read_only: bool, foresees: bool) -> Line:
-    refused = refusal(action, read_only=read_only, foresees=foresees) is not None
+def _footer_entry(action: Action, *, read_only: bool, can_forecast: bool) -> Line:
+    refused = refusal(action, read_only=read_only, can_forecast=can_forecast) is not None
     keys = action.shown or key_name(action.keys[0])
     return line(
         Span(keys, "faint" if refused else "key", action.id),

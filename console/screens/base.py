@@ -220,7 +220,7 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
                     context,
                     width,
                     read_only=stage.read_only,
-                    foresees=stage.foresees,
+                    can_forecast=stage.can_forecast,
                     more=stage.glyphs.more,
                 )
             ]

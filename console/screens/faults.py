@@ -55,7 +55,7 @@ class FaultsScreen(ConsoleScreen):
             self.list.show_faults(self.offered, self.statement)
         self.list.look_ahead()
         self.list.warn(self.prompt)
-        at = f"predicted on a copy of the cluster at {clock(self.list.foresight.time_us)}"
+        at = f"predicted on a copy of the cluster at {clock(self.list.forecasts.time_us)}"
         self.panes[0].entitle(f"faults of {self.subject}", [at])
         self._show_effect()
 
@@ -76,7 +76,7 @@ class FaultsScreen(ConsoleScreen):
         elif fault.confirm:
             rows.append(Row(line(Span(f"asks for a name first: {fault.confirm}", "muted"))))
         rows += [Row(line(Span(row, "muted"))) for row in wrap(self._marking(), width)]
-        forecast = self.list.foresight.effect(fault.statement)
+        forecast = self.list.forecasts.effect(fault.statement)
         changes = [] if forecast is None else change_rows(forecast)
         rows += changes
         count = plural(len(changes) - 1, "partition") if changes else ""
@@ -100,9 +100,9 @@ class FaultsScreen(ConsoleScreen):
     def action_inflict_compare(self) -> None:
         """Show what the fault would do under other conditions."""
         fault = self.list.fault
-        if fault is None or not self.list.foresight.possible:
+        if fault is None or not self.list.forecasts.possible:
             return
-        if self.stage.foresees:
+        if self.stage.can_forecast:
             self.app.notify("only a fault of an emulated cluster is compared, which has a past")
             return
         if self.list.is_large:

@@ -107,7 +107,7 @@ class LabScreen(ConsoleScreen):
         if pane.display:
             self.faults.look_ahead()
         self.faults.warn(self.prompt)
-        at = f"as of {clock(self.faults.foresight.time_us)}" if self.faults.picks else "no broker"
+        at = f"as of {clock(self.faults.forecasts.time_us)}" if self.faults.picks else "no broker"
         pane.entitle(f"faults of {subject_of(view, names)}", [at])
 
     def is_busy(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual import events
 
 from console.model.faults import Fault, together
-from console.model.forecasts import Foresight
+from console.model.forecasts import Forecasts
 from console.model.workspace import Stage
 from console.render.effects import (
     CONSEQUENCES,
@@ -38,7 +38,7 @@ class FaultView(PickView):
         super().__init__(stage, id=id)
         self.offered: Sequence[Fault] = ()
         self.faults: dict[str, Fault] = {}
-        self.foresight = Foresight(stage.source)
+        self.forecasts = Forecasts(stage.source)
         self.asked: Fault | None = None
         self.warned = ""
         self._is_unshown = False
@@ -47,9 +47,9 @@ class FaultView(PickView):
     def show_faults(self, faults: Sequence[Fault], statement: str = "") -> None:
         """Show these faults and start predicting them; select the one of ``statement``."""
         self.offered = faults
-        self.foresight.give_up()
-        self.foresight = Foresight(
-            self.stage.source, in_background=self.is_large or self.stage.foresees
+        self.forecasts.give_up()
+        self.forecasts = Forecasts(
+            self.stage.source, in_background=self.is_large or self.stage.can_forecast
         )
         if faults:
             self.key = statement or faults[0].statement
@@ -112,7 +112,7 @@ class FaultView(PickView):
         sign = self.stage.glyphs.pin if fault.statement in self.stage.marked else ""
         more = self.stage.glyphs.more
         title = Span(fit(fault.title, self.title_width, more=more), "strong" * bool(fault.confirm))
-        effect = self.foresight.effect(fault.statement)
+        effect = self.forecasts.effect(fault.statement)
         if effect is None or effect.refused:
             cells = line(" ", *self.effect(fault))
         else:
@@ -123,15 +123,15 @@ class FaultView(PickView):
 
     def effect(self, fault: Fault) -> Line:
         """The effect in words, or the progress of its forecast."""
-        if not self.foresight.possible:
+        if not self.forecasts.possible:
             why = "a recording cannot be changed" if self.stage.read_only else "cannot be predicted"
             return line(Span(why, "muted"))
-        effect = self.foresight.effect(fault.statement)
+        effect = self.forecasts.effect(fault.statement)
         if effect is not None:
             return line(Span(effect_words(effect), "warning" if is_harmful(effect) else "muted"))
-        if failure := self.foresight.failure(fault.statement):
+        if failure := self.forecasts.failure(fault.statement):
             return line(Span(f"no forecast: {failure}", "warning"))
-        share = self.foresight.share(fault.statement)
+        share = self.forecasts.share(fault.statement)
         if share is None and self.is_large:
             when = "chosen" if self.is_vast else "selected"
             return line(Span(f"predicted when {when}", "faint"))
@@ -139,7 +139,7 @@ class FaultView(PickView):
 
     def warning(self, fault: Fault) -> str:
         """The hint while the name of the fault's object is being typed."""
-        effect = self.foresight.effect(fault.statement)
+        effect = self.forecasts.effect(fault.statement)
         return f"{fault.title}: {UNKNOWN + ' ..' if effect is None else effect_words(effect)}"
 
     @property
@@ -149,7 +149,7 @@ class FaultView(PickView):
 
     def is_busy(self) -> bool:
         """Whether there is more to predict."""
-        return self.foresight.possible and (self._is_unshown or self._next() is not None)
+        return self.forecasts.possible and (self._is_unshown or self._next() is not None)
 
     def _next(self) -> str | None:
         """The statement to predict next: the selected one, then the others in order.
@@ -162,7 +162,7 @@ class FaultView(PickView):
             order = [self.selected] if self.has_focus else []
         else:
             order = [self.selected, *(self.faults if self.has_focus else ())]
-        settled = self.foresight.is_settled
+        settled = self.forecasts.is_settled
         return next(
             (statement for statement in order if statement and not settled(statement)), None
         )
@@ -183,16 +183,16 @@ class FaultView(PickView):
 
     def on_unmount(self) -> None:
         """Stop predicting: the list is closed."""
-        self.foresight.give_up()
+        self.forecasts.give_up()
 
     def look_ahead(self) -> None:
         """Work on the next forecast for a moment."""
-        statement = self._next() if self.foresight.possible else None
+        statement = self._next() if self.forecasts.possible else None
         if statement is not None:
-            self.foresight.go_on(statement)
+            self.forecasts.go_on(statement)
         if statement is not None or self._is_unshown:
             self.refresh_effects()
-        self._is_unshown = statement is not None and self.foresight.in_background
+        self._is_unshown = statement is not None and self.forecasts.in_background
 
     def warn(self, prompt: Prompt) -> None:
         """Show the effect of the fault being confirmed above the prompt, once it is effect."""

@@ -16,7 +16,7 @@ from sessions.format.errors import SessionIncompleteError
 from sessions.model.cluster_view import ClusterView
 from sessions.playback.cursor import US_PER_SECOND, Reply
 from sessions.recording.recorder import Recorder
-from sessions.sources.forecast import Copy, Outlook
+from sessions.sources.forecast import Copy, StartingPoint
 from sessions.sources.growing import GrowingSource
 from sessions.sources.live import Parse
 
@@ -128,9 +128,9 @@ class AttachedSource(GrowingSource):
         """The cluster as it was last seen, complete with what is assumed."""
         return complete(self.poller.image).image
 
-    def outlook(self) -> Outlook:
-        """Look ahead from the cluster as it was last seen, on a copy that is started for this."""
-        return _RestoredOutlook(self.image, self.poller.looked_us)
+    def starting_point(self) -> StartingPoint:
+        """The cluster as it was last seen, on a copy that is started for forecasts."""
+        return _RestoredStartingPoint(self.image, self.poller.looked_us)
 
     def statements_of(self, text: str) -> Sequence[Statement]:
         return [part for part in self._parse(text) if isinstance(part, Statement)]
@@ -142,8 +142,8 @@ class AttachedSource(GrowingSource):
         super().close()
 
 
-class _RestoredOutlook(Outlook):
-    """An outlook from a cluster that is started from an image."""
+class _RestoredStartingPoint(StartingPoint):
+    """The starting point of a cluster that is started from an image."""
 
     def __init__(self, image: ClusterImage, time_us: int) -> None:
         self.time_us = time_us

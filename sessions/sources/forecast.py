@@ -152,7 +152,7 @@ class Copy:
         return {tp: partition.leader for tp, partition in self.view.state.partitions.items()}
 
 
-class Outlook:
+class StartingPoint:
     """A snapshot of a cluster, from which any number of forecasts start.
 
     What would happen anyway is computed once for all of them. Until it is copied the cluster must
@@ -195,17 +195,17 @@ class Outlook:
 class Forecast:
     """One forecast: call :meth:`go_on` until it is done, then :attr:`effect` is available."""
 
-    def __init__(self, outlook: Outlook, statements: Sequence[Statement]) -> None:
+    def __init__(self, start: StartingPoint, statements: Sequence[Statement]) -> None:
         """Run the first statement on a copy of the cluster; no time has passed yet.
 
         Each of the others is run when the previous one has ended.
         """
         self.effect: Effect | None = None
-        self._tried = Copy(outlook.begin.runner, outlook.begin.view)
-        self._plain = outlook.plain
+        self._tried = Copy(start.begin.runner, start.begin.view)
+        self._plain = start.plain
         self._now = self._tried.view.counts()
         self._seq = self._tried.view.seq
-        self._begin_us, self._until_us = outlook.begin.runner.now_us, outlook.until_us
+        self._begin_us, self._until_us = start.begin.runner.now_us, start.until_us
         self._refused = ""
         self._remaining = deque(statements)
         self._ticket: Ticket | None = None

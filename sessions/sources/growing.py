@@ -28,7 +28,7 @@ class GrowingSource(Source):
     """
 
     goes_on = True
-    foresees = True
+    can_forecast = True
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

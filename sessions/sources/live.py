@@ -15,7 +15,7 @@ from sessions.grammar.event_patterns import looked_up
 from sessions.model.cluster_view import ClusterView
 from sessions.playback.cursor import MS_PER_SECOND, US_PER_SECOND, Reply
 from sessions.recording.recorder import Recorder
-from sessions.sources.forecast import Outlook
+from sessions.sources.forecast import StartingPoint
 from sessions.sources.growing import GrowingSource
 from sessions.sources.pacing import advance_for
 
@@ -145,10 +145,10 @@ class LiveSource(GrowingSource):
         finished, self._finished = self._finished, []
         return finished
 
-    def outlook(self) -> Outlook:
+    def starting_point(self) -> StartingPoint:
         """Copy the current cluster, to look ahead from; it is paused until it has been copied."""
         self._still.acquire()
-        return Outlook(self.runner, self.recorder.view, self._still.release)
+        return StartingPoint(self.runner, self.recorder.view, self._still.release)
 
     def past(self) -> list[tuple[int, Statement]]:
         """All statements so far with their times, the first of which created the cluster.

@@ -34,7 +34,7 @@ class ReplaySource(Source):
     kind = "REPLAY"
     read_only = True
     goes_on = False
-    foresees = False
+    can_forecast = False
 
     def __init__(self, path: Path | str, *, patience_s: float | None = None) -> None:
         """Open the session with the cursor at its beginning.

@@ -19,7 +19,7 @@ from sessions.model.health import Counts
 from sessions.model.states import Bookmark
 from sessions.playback.cursor import Reply
 from sessions.recording.recorder import Recorder
-from sessions.sources.forecast import Outlook
+from sessions.sources.forecast import StartingPoint
 
 
 class Source(Protocol):
@@ -36,8 +36,8 @@ class Source(Protocol):
     read_only: bool
     goes_on: bool
     """Whether there is a cluster behind it, which goes on at the end of what exists."""
-    foresees: bool
-    """Whether it can look ahead from its end (:meth:`outlook`)."""
+    can_forecast: bool
+    """Whether statements can be forecast from its end (:meth:`starting_point`)."""
 
     @property
     def view(self) -> ClusterView:
@@ -204,8 +204,8 @@ class Source(Protocol):
         """Let the cursor stay where it is until it is moved again."""
         return
 
-    def outlook(self) -> Outlook | None:
-        """Look ahead from the end, on a copy; None where there is no cluster to copy."""
+    def starting_point(self) -> StartingPoint | None:
+        """The cluster at the end, for forecasts; None where there is no cluster to copy."""
         return None
 
     def statements_of(self, text: str) -> Sequence[Statement]:

@@ -14,7 +14,7 @@ from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark
 from sessions.playback.cursor import Reply
-from sessions.sources.forecast import Outlook
+from sessions.sources.forecast import StartingPoint
 from sessions.sources.live import LiveSource
 from sessions.sources.pairing import Pairing
 from sessions.sources.source import Source
@@ -26,7 +26,7 @@ class TwinSource(Source):
     kind = LiveSource.kind
     read_only = False
     goes_on = True
-    foresees = True
+    can_forecast = True
 
     def __init__(self, front: LiveSource, behind: LiveSource) -> None:
         self.front = front
@@ -174,8 +174,8 @@ class TwinSource(Source):
     def present(self) -> ClusterView:
         return self.front.present
 
-    def outlook(self) -> Outlook:
-        return self.front.outlook()
+    def starting_point(self) -> StartingPoint:
+        return self.front.starting_point()
 
     def past(self) -> list[tuple[int, Statement]]:
         """All statements so far of the run in front, with their times."""

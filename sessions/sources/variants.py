@@ -18,7 +18,7 @@ from emulator.inputs.statements import AnyInput, CreateCluster, Produce, Stateme
 from emulator.releases.profiles import PROFILES
 from emulator.scenario.runner import Advance, Runner
 from sessions.model.cluster_view import ClusterView
-from sessions.sources.forecast import Forecast, Outlook
+from sessions.sources.forecast import Forecast, StartingPoint
 from sessions.sources.pacing import advance_for
 
 SETTLING_US: Final = 2_000_000
@@ -73,7 +73,7 @@ class Trial:
     def __init__(
         self,
         variant: Variant,
-        outlook: Outlook,
+        starting_point: StartingPoint,
         past: Sequence[tuple[int, Statement]],
         settings: Sequence[Statement],
         fault: Sequence[Statement],
@@ -95,20 +95,20 @@ class Trial:
             self._queue.extend(
                 (time_us, _varied(variant, statement)) for time_us, statement in rest
             )
-            self._until_us = max(outlook.time_us, self._runner.now_us)
+            self._until_us = max(starting_point.time_us, self._runner.now_us)
         else:
-            begin = outlook.begin
+            begin = starting_point.begin
             self._runner, self._view = begin.runner.fork(), begin.view.copy()
             self._runner.cluster.subscribe(self._view.apply)
             self._queue.extend((self._runner.now_us, statement) for statement in settings)
-            self._until_us = outlook.time_us + SETTLING_US * bool(settings)
+            self._until_us = starting_point.time_us + SETTLING_US * bool(settings)
 
     def go_on(self, wall_seconds: float) -> bool:
         """Work for about this long; return whether the effect is known."""
         deadline = perf_counter() + wall_seconds
         if self.forecast is None and self._arrive(deadline):
-            outlook = Outlook(self._runner, self._view)
-            self.forecast = outlook.forecast(self._fault)
+            starting_point = StartingPoint(self._runner, self._view)
+            self.forecast = starting_point.forecast(self._fault)
         seconds = deadline - perf_counter()
         return self.forecast is not None and self.forecast.go_on(max(0.0, seconds))
 

@@ -44,7 +44,7 @@ class ListSource:
         self.name = "hand-made"
         self.read_only = kind == "REPLAY"
         self.goes_on = kind == "LIVE"
-        self.foresees = False
+        self.can_forecast = False
         self.first_time_us = 0
         self.image = None
         self.recorder = None
@@ -77,7 +77,7 @@ class ListSource:
     def stand_still(self) -> None:
         """It stands still anyway."""
 
-    def outlook(self) -> None:
+    def starting_point(self) -> None:
         """There is nothing to look ahead from."""
 
     def statements_of(self, text: str) -> Sequence[Statement]:

@@ -1,4 +1,4 @@
-"""The console on a cluster that runs: it follows, foresees, rehearses, loses and finds it."""
+"""The console on a cluster that runs: it follows, forecasts, rehearses, loses and finds it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -73,8 +73,8 @@ async def test_the_console_follows_a_running_cluster(
             assert "<MIN" not in driven.text()
 
             await driven.press("x")
-            foresight = driven.app.screen.list.foresight  # type: ignore[attr-defined]
-            while not foresight.is_settled("broker crash 0") and foresight._failed == {}:
+            forecasts = driven.app.screen.list.forecasts  # type: ignore[attr-defined]
+            while not forecasts.is_settled("broker crash 0") and forecasts._failed == {}:
                 await driven.settle()
             assert "nothing is sent to the cluster" in driven.text()
             await driven.press("I")

@@ -1,11 +1,11 @@
-from console.model.forecasts import Foresight
+from console.model.forecasts import Forecasts
 from sessions.sources.live import LiveSource
 from tests.console.fakes import ListSource, failover
 from tests.console.libraries import failing_over
 
 
 def test_a_recording_cannot_be_looked_ahead_from() -> None:
-    assert not Foresight(ListSource(failover())).possible
+    assert not Forecasts(ListSource(failover())).possible
 
 
 def test_an_effect_is_worked_out_a_little_at_a_time_and_once() -> None:
@@ -14,17 +14,17 @@ def test_an_effect_is_worked_out_a_little_at_a_time_and_once() -> None:
 
 
 def _look_ahead(source: LiveSource) -> None:
-    foresight = Foresight(source)
+    forecasts = Forecasts(source)
     statement = "broker crash 2"
-    assert foresight.possible
-    assert (foresight.effect(statement), foresight.share(statement)) == (None, None)
+    assert forecasts.possible
+    assert (forecasts.effect(statement), forecasts.share(statement)) == (None, None)
     looks = 1
-    while not foresight.go_on(statement, 0.0):
+    while not forecasts.go_on(statement, 0.0):
         looks += 1
-        assert 0 <= (foresight.share(statement) or 0) < 1
+        assert 0 <= (forecasts.share(statement) or 0) < 1
     assert looks > 1
-    said = foresight.effect(statement)
-    assert said is not None
-    assert said.moved > 0
-    assert foresight.go_on(statement)
-    assert foresight.time_us == source.last_time_us
+    effect = forecasts.effect(statement)
+    assert effect is not None
+    assert effect.moved > 0
+    assert forecasts.go_on(statement)
+    assert forecasts.time_us == source.last_time_us

@@ -11,7 +11,7 @@ def live() -> ListSource:
     return ListSource(failover(), "LIVE")
 
 
-async def foreseen(driven: Console) -> None:
+async def forecast_done(driven: Console) -> None:
     """Wait until every fault that is listed has been looked into."""
     for _ in range(400):
         if not driven.screen.is_busy():
@@ -30,7 +30,7 @@ async def test_x_lists_the_faults_of_the_selected_object_with_their_effects(
             assert driven.screen.context == "faults"
             assert "── faults of broker 1" in driven.text()
             assert "▌ start broker 1" in driven.text()
-            await foreseen(driven)
+            await forecast_done(driven)
             assert "predicted on a copy of the cluster at 00:00:07" in driven.text()
             titles = next(row for row in driven.lines() if "  FAULT" in row).split()
             shown = ["FAULT", "WRITES", "FOR", "LOST", "OFFLINE", "<MIN", "MOVED", "CTRL", "URP"]
@@ -115,7 +115,7 @@ async def test_the_partitions_that_marked_faults_would_change_are_listed_and_ope
         keys = ("3", "down", "down", "x", "m", "escape", "down", "x", "m")
         async with console(source, *keys) as driven:
             await driven.press("G")
-            await foreseen(driven)
+            await forecast_done(driven)
             row = next(row for row in driven.lines() if row.startswith("▌"))
             assert "crash broker 2, then" in row
             assert "+" in row.partition("crash broker")[2]  # partitions go offline or lose min ISR

@@ -5,7 +5,7 @@ from sessions.sources.twin import TwinSource
 from tests.console.driving import LARGE, SIZES, SMALL, console, toasts
 from tests.console.fakes import ListSource, failover
 from tests.console.libraries import SmallLibrary, failing_over
-from tests.console.screens.test_faults import foreseen
+from tests.console.screens.test_faults import forecast_done
 
 
 def live() -> ListSource:
@@ -106,10 +106,10 @@ async def test_faults_are_those_of_what_was_selected_last_or_is_chosen() -> None
         assert "── faults of broker 3" in driven.text()
 
 
-async def test_a_fault_from_the_lab_is_foreseen_named_and_done() -> None:
+async def test_a_fault_from_the_lab_is_forecast_named_and_done() -> None:
     with failing_over() as source:
         async with console(source, "7", "tab", "tab", "z", library=SmallLibrary()) as driven:
-            await foreseen(driven)
+            await forecast_done(driven)
             row = next(row for row in driven.lines() if "crash broker 0  " in row)
             assert row.split()[-2] == "2"  # the next controller
             await driven.press("I")
@@ -128,7 +128,7 @@ async def test_enter_on_a_fault_of_the_lab_lists_what_it_would_change() -> None:
             assert driven.screen.context == "faults"
             row = next(row for row in driven.lines() if row.startswith("▌"))
             assert "power off broker 2" in row
-            await foreseen(driven)
+            await forecast_done(driven)
             await driven.press("enter")
             assert "PARTITION" in driven.text()
             pane = driven.screen.current_pane

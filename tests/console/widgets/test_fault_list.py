@@ -68,18 +68,18 @@ async def test_in_a_large_cluster_the_selected_one_is_looked_into_in_the_backgro
         async with console(source, "3", "down", "x") as driven:
             view = driven.screen.query_one(FaultView)
             for _ in range(400):
-                if view.foresight.is_settled("broker crash 0"):
+                if view.forecasts.is_settled("broker crash 0"):
                     break
                 await driven.pilot.pause(0.05)
             await driven.settle()
-            assert view.foresight.in_background
+            assert view.forecasts.in_background
             selected, *others = [row for row in driven.lines() if "broker 0  " in row][1:]
             assert selected.split()[-2:] == ["2", "."]
             assert all("predicted when selected" in row for row in others)
             assert not source.is_held
 
 
-def test_marked_faults_stay_where_they_are_and_are_foreseen_together() -> None:
+def test_marked_faults_stay_where_they_are_and_are_forecast_together() -> None:
     with failing_over() as source:
         stage = Stage(source)
         stage.follow()

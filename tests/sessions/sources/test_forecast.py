@@ -22,7 +22,7 @@ from emulator.inputs.statements import (
 from emulator.scenario.runner import Runner
 from sessions.model.authority import TROUBLES
 from sessions.model.cluster_view import ClusterView
-from sessions.sources.forecast import Effect, Outlook, horizon_us, longest
+from sessions.sources.forecast import Effect, StartingPoint, horizon_us, longest
 
 TOPICS = (
     CreateTopic(
@@ -41,7 +41,7 @@ def made(*inputs: AnyInput, version: str = "2.4") -> tuple[Runner, ClusterView]:
 
 
 def effect_of(runner: Runner, view: ClusterView, *inputs: AnyInput) -> Effect:
-    forecast = Outlook(runner, view).forecast([Statement(each, "x") for each in inputs])
+    forecast = StartingPoint(runner, view).forecast([Statement(each, "x") for each in inputs])
     assert forecast.share == 0
     for _ in range(1_000):
         if forecast.go_on(0.05):
