@@ -470,7 +470,7 @@ class GroupCoordinator:
         self, _client: int, request: int, message: ShareGroupHeartbeatRequest
     ) -> None:
         """Let a member of a share group join, stay or leave (KIP-932)."""
-        self._heartbeat(self.shares, request, message, checks_first=True)
+        self._heartbeat(self.shares, request, message, checks_first=self.checks_first)
 
     def _heartbeat(
         self,

@@ -145,7 +145,11 @@ class ShareCoordinator:
         config = self.context.config
         states = self.state.states
         record, response = answer(
-            states, message, self._has_partition, config.share_updates_per_snapshot
+            states,
+            message,
+            self._has_partition,
+            config.share_updates_per_snapshot,
+            begins_itself=self.context.profile.has("share_group_early_access"),
         )
         response = replace(response, request=request)
         if record is not None:

@@ -63,6 +63,11 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
         persister.on_answer(ASKER, self._state_answered)
 
     @property
+    def is_enabled(self) -> bool:
+        """Whether there are share groups; the early access needs no feature of the cluster."""
+        return self.rules.is_early_access or super().is_enabled
+
+    @property
     def rules(self) -> Rules:
         """The rules that the configuration gives now."""
         config, profile = self.context.config, self.context.profile
@@ -75,6 +80,7 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
             not renewed,
             renewed,
             config.share_assignment_interval_us if waits else None,
+            profile.has("share_group_early_access"),
         )
 
     @property
@@ -92,6 +98,11 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
 
     def _new(self, name: str) -> ShareGroup:
         return requests.new_group(name, self.rules)
+
+    def _state_for(self, group: Group | None, message: ShareGroupHeartbeatRequest) -> ShareGroup:
+        if self.rules.is_early_access and group is None and message.member_epoch:
+            raise Refused("UNKNOWN_SERVER_ERROR", "")
+        return super()._state_for(group, message)
 
     def _become(
         self, group: Group, state: ShareGroup, member: ModernMember

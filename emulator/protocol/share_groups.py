@@ -64,7 +64,8 @@ class ShareFetchRequest(Message, frozen=True):
     ``session_epoch`` is 0 for a new session and -1 for its end. ``partitions`` join the session,
     ``forgotten`` ones leave it. ``strict``: no more than ``max_records`` are acquired, otherwise
     whole batches of the log. ``renews``: locks are renewed, and nothing is fetched. The session
-    ends with the ``connection``.
+    ends with the ``connection``. ``limits`` are how many bytes are read of each partition at most;
+    members of 4.0 set them, and 0 for those that they only acknowledge.
     """
 
     group: str
@@ -83,6 +84,7 @@ class ShareFetchRequest(Message, frozen=True):
     client: str = ""
     version: int = 1
     connection: str = ""
+    limits: dict[str, int] = field(default_factory=dict)
 
     def detail(self) -> Detail:
         """The group, the session's epoch, and how many acknowledgements each partition has."""

@@ -35,9 +35,10 @@ from emulator.releases.config_names import (
     Setting,
 )
 from emulator.releases.profiles import PROFILES, Profile
-from emulator.releases.variants import CONSUMER_GROUP_PREVIEWS
+from emulator.releases.variants import CONSUMER_GROUP_PREVIEWS, SHARE_GROUP_EARLY_ACCESS
 from emulator.releases.versions import (
     has_no_zookeeper,
+    is_in_line,
     is_since,
     is_until,
     nearest,
@@ -58,6 +59,8 @@ AUTHORIZER: Final = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
 LOGINS: Final = ("sasl.kerberos.", "sasl.login.")
 """What the names of settings begin with that are of how brokers log in: none of them does here."""
 REBALANCE_PROTOCOLS: Final = "group.coordinator.rebalance.protocols"
+SHARE_ENABLE: Final = "group.share.enable"
+UNSTABLE_APIS: Final = "unstable.api.versions.enable"
 AUTHORIZER_CLASS: Final = "authorizer.class.name"
 STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 ACL_AUTHORIZER: Final = "kafka.security.authorizer.AclAuthorizer"
@@ -353,9 +356,19 @@ def check_authorizer(config: Mapping[str, str], version: str, *, in_kraft_mode: 
 
 
 def preview_of(config: Mapping[str, str], profile: Profile) -> Profile | None:
-    """A release with the preview that its brokers are configured with, if they are."""
+    """A release with the preview that its brokers are configured with, if they are.
+
+    Share groups of 4.0 have requests that are not stable, and need both.
+    """
     protocols = config.get(REBALANCE_PROTOCOLS, "").split(",")
-    return profile.with_preview if "consumer" in protocols else None
+    has_share_groups = "share" in protocols or _is_true(config, SHARE_ENABLE)
+    if has_share_groups and _is_true(config, UNSTABLE_APIS):
+        return profile.with_preview(SHARE_GROUP_EARLY_ACCESS)
+    return profile.with_preview(CONSUMER_GROUP_PREVIEWS) if "consumer" in protocols else None
+
+
+def _is_true(config: Mapping[str, str], name: str) -> bool:
+    return config.get(name, "").strip().lower() == "true"
 
 
 def check_rebalance_protocols(
@@ -573,6 +586,8 @@ def _find(name: str, profile: Profile) -> Setting:
 
 
 def _check_release(name: str, setting: Setting, profile: Profile) -> None:
+    if name in PREVIEWS and not is_in_line(profile.numbers, f"{setting.since}.0"):
+        raise _unknown(name, ())
     if setting.until is not None and not is_until(profile.numbers, setting.until):
         raise ConfigError(
             f"{name} does not exist in {profile.version}: {setting.until} was the last version that"

@@ -289,9 +289,27 @@ class BrokerConfig(Struct, frozen=True):
         int,
         Setting(
             "group.coordinator.rebalance.protocols",
-            words=("classic", "classic,consumer", "classic,consumer,streams"),
+            words=(
+                *("classic", "classic,consumer", "classic,consumer,streams"),
+                "classic,consumer,share",
+            ),
         ),
         "the protocols of groups that are served (KIP-848)",
+    ]
+    share_groups_enabled: Annotated[
+        bool,
+        Setting("group.share.enable", since="4.0", until="4.0", defaults=((DOCUMENTS, False),)),
+        "whether share groups are served, of which 4.0 gives early access (KIP-932)",
+    ]
+    unstable_requests_served: Annotated[
+        bool,
+        Setting(
+            "unstable.api.versions.enable",
+            since="4.0",
+            until="4.0",
+            defaults=((DOCUMENTS, False),),
+        ),
+        "whether requests are served that 4.0 has not finished: those of share groups",
     ]
     consumer_session_timeout_us: Annotated[
         int,
@@ -685,9 +703,10 @@ WITHOUT_EFFECT: Final = {
 PREVIEWS: Final = {
     "group.coordinator.new.enable": "group.coordinator.rebalance.protocols=classic,consumer turns"
     " the preview of 3.8 and 3.9 on",
-    "group.share.enable": "share groups (KIP-932) are emulated from 4.1 on, not their early access"
-    " of 4.0",
-    "unstable.api.versions.enable": "requests that a release has not finished are not emulated",
+    "group.share.enable": "it turns on the early access of 4.0 to share groups, which from 4.1 on"
+    " are a feature, share.version=1",
+    "unstable.api.versions.enable": "it turns on requests that a release has not finished, of which"
+    " those of share groups in 4.0 are emulated",
 }
 """Kafka's internal names that turn on what is not finished, and why they are refused."""
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from emulator.releases.features import FEATURES, Feature
 from emulator.releases.features.kraft import KRAFT
-from emulator.releases.variants import CONSUMER_GROUP_PREVIEWS, COUNTERFACTUAL, VARIANTS
+from emulator.releases.variants import COUNTERFACTUAL, VARIANTS
 from emulator.releases.versions import (
     DOCUMENTS,
     NAMES,
@@ -81,11 +81,10 @@ class Profile(Struct, frozen=True):
         """Whether this release has the feature of that name in :data:`FEATURES`."""
         return self.features[feature]
 
-    @property
-    def with_preview(self) -> "Profile | None":
-        """This release with the group coordinator that it previews; None if it previews none."""
-        preview = CONSUMER_GROUP_PREVIEWS.get(".".join(map(str, self.numbers[:2])))
-        return None if preview is None else replace(self, features=self.features | preview)
+    def with_preview(self, previews: Mapping[str, Mapping[str, bool]]) -> "Profile | None":
+        """This release with what it previews, features by release; None if it previews nothing."""
+        preview = previews.get(".".join(map(str, self.numbers[:2])))
+        return None if preview is None else replace(self, features={**self.features, **preview})
 
     @staticmethod
     def first_with(feature: str) -> str:

@@ -38,10 +38,16 @@ CONSUMER_GROUP_PREVIEWS: Final = {
 ``range`` leaves members what they have, and a member that takes a static one's place has a new
 target assignment computed."""
 
+SHARE_GROUP_EARLY_ACCESS: Final = {
+    "4.0": {"share_groups": True, "share_group_early_access": True},
+}
+"""What differs in a release whose brokers are configured with early access to share groups."""
+
 COUNTERFACTUAL: Final = (
     "consumers_read_to_log_end",
     "consumer_group_preview",
     "ranges_kept",
     "static_members_reassigned",
+    "share_group_early_access",
 )
 """Features that no release has by itself."""

@@ -147,6 +147,12 @@ _FIRST: Final = {
 on, which librdkafka checks (KAFKA-18659); 4.0.1 restored JoinGroup 0 and 1 for the same reason.
 """
 
+EARLY_SHARE_GROUPS: Final = {
+    API_NAMED[api].key: range(1)
+    for api in ("ShareGroupHeartbeat", "ShareGroupDescribe", "ShareFetch", "ShareAcknowledge")
+}
+"""What brokers of 4.0 serve besides if they are configured with unstable versions (KIP-932)."""
+
 
 @cache
 def versions_of(release: str, *, without_zookeeper: bool = False) -> dict[int, range]:

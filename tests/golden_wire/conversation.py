@@ -49,6 +49,7 @@ class Conversation:
         """Have a cluster of three brokers."""
         self.lab = WireLab.made(version=version, mode=mode, config=config, features=features)
         self.is_preview = version.startswith("3.")
+        self.is_early_access = version.startswith("4.0.")
         self.said: list[list[Plain]] = []
         self.kept: dict[str, int] = {}
         self._producers: dict[int, str] = {}

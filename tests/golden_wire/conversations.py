@@ -32,6 +32,11 @@ COMMON: Final = {
     "transaction.state.log.min.isr": "1",
 }
 KRAFT: Final = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"}
+EARLY_ACCESS: Final = {
+    "unstable.api.versions.enable": "true",
+    "group.share.enable": "true",
+    "group.coordinator.rebalance.protocols": "classic,consumer,share",
+}
 OF_MODE: Final = {
     "zk": {"zookeeper.session.timeout.ms": "4000"},
     "kraft": KRAFT,
@@ -40,8 +45,12 @@ OF_MODE: Final = {
         "group.coordinator.rebalance.protocols": "classic,consumer",
         "group.consumer.migration.policy": "bidirectional",
     },
+    "early": KRAFT | EARLY_ACCESS,
 }
-"""What a cluster is configured with in a mode; ``preview`` is KRaft with the preview of KIP-848."""
+"""What a cluster is configured with in a mode.
+
+``preview`` is KRaft with the preview of KIP-848, ``early`` with the early access of KIP-932.
+"""
 CLEANUP: Final = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 COMPACTED: Final = "--config cleanup.policy=compact"
 STRANGER: Final = 4_000_000
@@ -565,7 +574,8 @@ def held(name: str, mode: str, version: str) -> list[list[Any]]:
     config = COMMON | OF_MODE[mode] | MORE.get(name, {})
     if CONVERSATIONS[name] in ACCESS_CONTROL:
         config["authorizer.class.name"] = access_control.AUTHORIZERS[mode]
-    mode = "kraft" if mode == "preview" else mode
-    conversation = Conversation(config, version, mode, FEATURES.get(name, {}))
+    features = {} if mode == "early" else FEATURES.get(name, {})
+    mode = "kraft" if mode in ("preview", "early") else mode
+    conversation = Conversation(config, version, mode, features)
     CONVERSATIONS[name](conversation)
     return conversation.said

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from emulator.wire.records import memory_records
 from tests.golden_wire.conversation import Conversation, error, values_of
+from tests.golden_wire.group_configs import SET, Administrator
 from tests.golden_wire.group_members import OFFSETS, UNSET, GroupMembers, Plain
 
 Acknowledged = Mapping[str, Sequence[tuple[int, int, Sequence[int]]]]
@@ -27,6 +29,7 @@ LONG_SESSIONS: Final = {"group.share.session.timeout.ms": "40000"}
 """For conversations in which brokers die: sessions last until the next coordinator has loaded."""
 ID_LENGTH: Final = 22
 """The length of an id in base64; brokers of 4.1 take no other ids of members."""
+QUEUE: Final = "errors.deadletterqueue.topic.name"
 LONG_LOCKS: Final = {"group.share.record.lock.duration.ms": "30000"}
 
 
@@ -39,6 +42,10 @@ class ShareMembers(GroupMembers):
         """Talk about ``group``, wherever it is coordinated."""
         super().__init__(conversation, group)
         self.sessions: dict[tuple[str, int], int] = {}
+
+    def _version(self, version: int) -> int:
+        """The version of a request; the early access (4.0) has version 0 alone."""
+        return 0 if self.c.is_early_access else version
 
     # ---- topics
 
@@ -70,7 +77,7 @@ class ShareMembers(GroupMembers):
             "member_epoch": self.epochs.get(member, 0) if epoch is UNSET else epoch,
             "subscribed_topic_names": None if topics is None else list(topics),
         }
-        found = self.c.ask(self.broker, "ShareGroupHeartbeat", body, version=1)
+        found = self.c.ask(self.broker, "ShareGroupHeartbeat", body, version=self._version(1))
         if isinstance(found, str):
             return found
         if error(found) != "NONE":
@@ -103,7 +110,7 @@ class ShareMembers(GroupMembers):
     def described(self, group: str = "") -> Plain:
         """Describe the group."""
         body = {"group_ids": [group or self.group], "include_authorized_operations": False}
-        found = self.c.ask(self.broker, "ShareGroupDescribe", body, version=1)
+        found = self.c.ask(self.broker, "ShareGroupDescribe", body, version=self._version(1))
         if isinstance(found, str):
             return found
         (row,) = found["groups"]
@@ -147,6 +154,8 @@ class ShareMembers(GroupMembers):
         topics = self.by_id([*partitions, *(tp for tp in given if tp not in partitions)])
         known = {(self.id_of(t), int(n)): rows for tp, rows in given.items()
                  for t, _, n in (tp.rpartition("-"),)}  # fmt: skip
+        sizes = {(self.id_of(t), int(n)): 1 << 20
+                 for tp in partitions for t, _, n in (tp.rpartition("-"),)}  # fmt: skip
         body = {
             "group_id": self.group,
             "member_id": id_of(member),
@@ -164,6 +173,7 @@ class ShareMembers(GroupMembers):
                     "partitions": [
                         {
                             "partition_index": number,
+                            "partition_max_bytes": sizes.get((topic_id, number), 0),
                             "acknowledgement_batches": _batches(known.get((topic_id, number), ())),
                         }
                         for number in numbers
@@ -176,7 +186,9 @@ class ShareMembers(GroupMembers):
                 for topic_id, numbers in self.by_id(forgotten).items()
             ],
         }
-        found = self.c.ask_again(f"{member} {broker}", broker, "ShareFetch", body, version)
+        found = self.c.ask_again(
+            f"{member} {broker}", broker, "ShareFetch", body, self._version(version)
+        )
         if isinstance(found, str):
             return found
         if error(found) != "NONE":
@@ -222,7 +234,9 @@ class ShareMembers(GroupMembers):
             "is_renew_ack": renews,
             "topics": [{"topic_id": key, "partitions": rows} for key, rows in topics.items()],
         }
-        found = self.c.ask_again(f"{member} {broker}", broker, "ShareAcknowledge", body, version)
+        found = self.c.ask_again(
+            f"{member} {broker}", broker, "ShareAcknowledge", body, self._version(version)
+        )
         if isinstance(found, str):
             return found
         if error(found) != "NONE":
@@ -461,7 +475,8 @@ def share_sessions(c: Conversation) -> None:  # noqa: PLR0915 - one step after a
     m.begin("0:1:2,0:1:2,1:2:0")
     say = c.say
     body = {"group_id": "g", "share_session_epoch": 0, "max_wait_ms": 0}
-    found = c.ask(0, "ShareFetch", {**body, "member_id": ""}, version=1)
+    version = 0 if c.is_early_access else 1
+    found = c.ask(0, "ShareFetch", {**body, "member_id": ""}, version=version)
     say("a plain member id", m.fetch("plain", 0, ["t-0"], wait_ms=0))
     say("no member id", found if isinstance(found, str) else [error(found), found["error_message"]])
     say("no session", m.fetch("m1", 0, ["t-0"], epoch=1, wait_ms=0))
@@ -635,7 +650,93 @@ def share_renewals(c: Conversation) -> None:
     say("offsets", m.offsets("t-0"))
 
 
+def dead_letters(c: Conversation, broker: int, tp: str) -> Plain:
+    """The records of a dead-letter queue: offset, key, value and headers."""
+    topic, _, number = tp.rpartition("-")
+    row = {"partition": int(number), "fetch_offset": 0, "partition_max_bytes": 1 << 20}
+    body = {"replica_id": -1, "max_wait_ms": 100, "min_bytes": 0, "max_bytes": 1 << 20,
+            "topics": [{"topic": topic, "partitions": [row]}]}  # fmt: skip
+    found = c.ask(broker, "Fetch", body)
+    if isinstance(found, str):
+        return found
+    row = found["responses"][0]["partitions"][0]
+    return [
+        error(row),
+        [
+            [
+                record.offset,
+                *(None if text is None else text.decode() for text in (record.key, record.value)),
+                [[name, (value or b"").decode()] for name, value in record.headers],
+            ]
+            for record in memory_records.decode(row["records"] or b"")
+        ],
+    ]
+
+
+def share_dead_letters(c: Conversation) -> None:  # noqa: PLR0915 - one step after another
+    """Records that are rejected or delivered too often go to a dead-letter queue (4.4)."""
+    m = ShareMembers(c)
+    m.begin("0:1:2,0:1:2")
+    say, admin = c.say, Administrator(c)
+    enabled = "--config errors.deadletterqueue.group.enable=true"
+    c.do(f"topic create dlq.t --replica-assignment 1:2:0,2:0:1 {enabled}")
+    c.do("topic create dlq.off --replica-assignment 0:1:2")
+    c.wait(1)
+
+    def queued(step: str) -> None:
+        c.wait(1.5)
+        say(f"{step}: t-0", dead_letters(c, 1, "dlq.t-0"))
+        say(f"{step}: t-1", dead_letters(c, 2, "dlq.t-1"))
+        say(f"{step}: offsets", m.offsets("t-0", "t-1"))
+
+    def reject(step: str, offset: int) -> None:
+        c.produce(0, "t-0", [step])
+        say(f"{step}: acquired", m.fetch("m1", 0))
+        given = {"t-0": [(offset, offset, [REJECT])]}
+        say(f"{step}: rejected", m.acknowledge("m1", 0, given))
+        queued(step)
+
+    say("configured", admin.alter("g", (SET, QUEUE, "dlq.t")))
+    m.ready("m1", 0, "t-0", "t-1")
+    c.produce(0, "t-0", ["a0", "a1", "a2"])
+    c.produce(0, "t-1", ["b0"])
+    say("acquired", m.fetch("m1", 0))
+    say("rejected", m.acknowledge("m1", 0, {"t-0": [(1, 1, [REJECT])]}))
+    queued("one")
+    given = {"t-0": [(0, 0, [ACCEPT]), (2, 2, [REJECT])], "t-1": [(0, 0, [REJECT])]}
+    say("more rejected", m.acknowledge("m1", 0, given))
+    queued("more")
+    say("delivered twice", admin.alter("g", (SET, "share.delivery.count.limit", "2")))
+    c.produce(0, "t-0", ["c3", "c4"])
+    for delivery in (1, 2):
+        say(f"delivery {delivery}", m.fetch("m1", 0))
+        say(f"release {delivery}", m.acknowledge("m1", 0, {"t-0": [(3, 4, [RELEASE])]}))
+    queued("too often")
+    c.produce(0, "t-0", ["d5"])
+    for delivery in (1, 2):
+        say(f"locked {delivery}", m.fetch("m1", 0))
+        for _ in range(6):
+            c.wait(1.5)
+            m.beat("m1")
+    queued("expired")
+    say("copied", admin.alter("g", (SET, "errors.deadletterqueue.copy.record.enable", "true")))
+    reject("copy", 6)
+    say("not enabled", admin.alter("g", (SET, QUEUE, "dlq.off")))
+    reject("off", 7)
+    say("absent", admin.alter("g", (SET, QUEUE, "dlq.absent")))
+    reject("absent", 8)
+    say("prefix", admin.alter("g", (SET, QUEUE, "other")))
+    reject("prefix", 9)
+    say("back", admin.alter("g", (SET, QUEUE, "dlq.t")))
+    c.produce(0, "t-0", ["e10", "e11"])
+    c.produce(0, "t-0", ["f12"])
+    say("many", m.fetch("m1", 0))
+    say("each", m.acknowledge("m1", 0, {"t-0": [(10, 12, [REJECT, ACCEPT, REJECT])]}))
+    queued("each")
+
+
 SHARE_GROUPS: Final = (
     *(share_members, share_records, share_sessions, share_leaders, share_offsets, share_renewals),
+    share_dead_letters,
 )
 """The conversations."""

@@ -46,7 +46,9 @@ class Limits(NamedTuple):
     ``limits_fetches`` (4.2): a fetch acquires no more than the rest of ``in_flight``.
     ``throttles`` (4.2): records that were delivered often are delivered in ever smaller pieces, at
     last alone. ``takes_back`` (4.1): records that are released because a session ends were not
-    delivered.
+    delivered. ``is_early_access`` (4.0): what is missing between stored records, or deleted from
+    the log while it was available, is not acquired again; and the start does not wait until what
+    it passes is stored.
     """
 
     lock_us: int
@@ -55,6 +57,7 @@ class Limits(NamedTuple):
     limits_fetches: bool = True
     throttles: bool = True
     takes_back: bool = False
+    is_early_access: bool = False
 
     @property
     def throttled_from(self) -> int:
@@ -161,7 +164,9 @@ class SharePartition(Struct, array_like=True):
 
     # ---- the stored state
 
-    def load(self, start: int, state_epoch: int, stored: Sequence[StateBatch]) -> None:
+    def load(
+        self, start: int, state_epoch: int, stored: Sequence[StateBatch], limits: Limits
+    ) -> None:
         """Begin with what is stored."""
         self.start, self.state_epoch = start, state_epoch
         expected, gap_start = start, -1
@@ -176,9 +181,9 @@ class SharePartition(Struct, array_like=True):
         if self.batches:
             self.looks_back = True
             self.end = self.batches[-1].last
-            if gap_start >= 0:
+            if gap_start >= 0 and not limits.is_early_access:
                 self.gap = Gap(self.end, gap_start)
-            self.advance()
+            self.advance(limits)
         else:
             self.end = start
         self.status = ACTIVE
@@ -235,7 +240,8 @@ class SharePartition(Struct, array_like=True):
         if records <= 0:
             return []
         first = log[0].first
-        self._archive_stale(fetched_from, first)
+        if not limits.is_early_access:
+            self._archive_stale(fetched_from, first)
         base = self._base(first, limits)
         known = self._between(min(first, base), last)
         new = _New(member, batch_size, limits, now_us + limits.lock_us, log, strict=strict)
@@ -603,11 +609,11 @@ class SharePartition(Struct, array_like=True):
                 self.looks_back = True
             if was_terminal and not state.is_terminal:
                 self.completed -= self._counted(run)
-        return stored and self.advance()
+        return stored and self.advance(limits)
 
     # ---- the start
 
-    def advance(self) -> bool:
+    def advance(self, limits: Limits) -> bool:
         """Move the start past what is done; return whether it has moved."""
         batches = self.batches
         floor = self._floor(self.start)
@@ -620,9 +626,9 @@ class SharePartition(Struct, array_like=True):
             state = at_start.whole
         else:
             return False
-        if state.former is not None or not state.is_terminal:
+        if not _is_done(state, limits):
             return False
-        last, count = self._done()
+        last, count = self._done(limits)
         if last < 0:
             return False
         if last == batches[-1].last:
@@ -643,14 +649,14 @@ class SharePartition(Struct, array_like=True):
         del batches[:gone]
         return True
 
-    def _done(self) -> tuple[int, int]:
+    def _done(self, limits: Limits) -> tuple[int, int]:
         """The last offset up to which all is done (-1: none), and how many count as completed."""
         last, count = -1, 0
         for batch in self.batches:
             if self.gap is not None and self._has_gap and batch.last >= self.gap.start:
                 break
             for run in batch.runs():
-                if run.state.former is not None or not run.state.is_terminal:
+                if not _is_done(run.state, limits):
                     return last, count
                 last = run.last
                 count += self._counted(run)
@@ -699,6 +705,11 @@ def _joined(acquired: Sequence[Acquired]) -> list[Acquired]:
         else:
             joined.append(piece)
     return joined
+
+
+def _is_done(state: InFlight, limits: Limits) -> bool:
+    """Whether the start may pass records: they are done, and that is stored."""
+    return state.is_terminal and (state.former is None or limits.is_early_access)
 
 
 def _check_owner(whole: InFlight, member: str) -> None:

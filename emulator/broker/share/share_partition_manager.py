@@ -184,6 +184,7 @@ class SharePartitionManager:
         self.renews = profile.has("share_locks_renewed")
         self.names_unknown = profile.has("share_fetch_of_unknown_topics")
         self.throttles = profile.has("share_deliveries_throttled")
+        self.is_early_access = profile.has("share_group_early_access")
         self.delayed = DelayedOperationPurgatory[DelayedShareFetch, Rows](
             context,
             state.fetches,
@@ -198,9 +199,9 @@ class SharePartitionManager:
 
     @property
     def is_enabled(self) -> bool:
-        """Whether the release has share groups, and the cluster their feature."""
+        """Whether the release has share groups, and the cluster their feature; 4.0 has none."""
         level = self.context.metadata.feature_level(SHARE_VERSION)
-        return level > 0 and self.context.profile.has("share_groups")
+        return self.is_early_access or (level > 0 and self.context.profile.has("share_groups"))
 
     def limits(self, group: str) -> Limits:
         """What a group is allowed now."""
@@ -214,7 +215,8 @@ class SharePartitionManager:
             config.share_delivery_count_limit if times is None else int(times),
             self.renews,
             self.throttles,
-            not self.renews,
+            not (self.renews or self.is_early_access),
+            self.is_early_access,
         )
 
     def _lock_ms(self, group: str) -> int:
@@ -230,6 +232,8 @@ class SharePartitionManager:
         session = None
         if error == NONE:
             session, error = self._session(message)
+        if error == LIMIT_REACHED and self.is_early_access:
+            error = NOT_FOUND
         if error == LIMIT_REACHED and message.max_wait_us:
             # the member is not to ask again at once
             self.delayed.watch(
@@ -272,6 +276,8 @@ class SharePartitionManager:
         sessions = self.state.sessions
         session = sessions.find(message.group, message.member_id)
         if message.session_epoch == FINAL_EPOCH:
+            if self.is_early_access and message.partitions:
+                return None, INVALID
             return session, NONE if session is not None else NOT_FOUND
         if message.session_epoch == INITIAL_EPOCH:
             if any(message.acknowledged.values()):
@@ -282,6 +288,7 @@ class SharePartitionManager:
                 message.connection,
                 1,
                 dict.fromkeys(message.partitions, False),
+                message.limits,
             )
             return session, sessions.open(session, self.context.config.share_max_sessions)
         if session is None:
@@ -290,6 +297,7 @@ class SharePartitionManager:
             return None, INVALID_EPOCH
         added = [tp for tp in message.partitions if tp not in message.forgotten]
         session.update(added, message.forgotten)
+        session.limits |= message.limits
         session.advance()
         if not self.names_unknown and any(self._id_error(tp) for tp in session.partitions):
             return None, UNKNOWN_ERROR
@@ -307,7 +315,7 @@ class SharePartitionManager:
         unknown: dict[str, str] = {}
         if session is None or message.session_epoch == FINAL_EPOCH:
             return partitions, unknown
-        for tp in session.rotated(message.session_epoch):
+        for tp in session.rotated(0 if self.is_early_access else message.session_epoch):
             if self._id_error(tp):
                 unknown[tp] = UNKNOWN_ID
             elif self.context.metadata.leader(tp) is None:
@@ -413,7 +421,8 @@ class SharePartitionManager:
         if start is None:
             self._fail(name, share, "OFFSET_NOT_AVAILABLE")
             return
-        share.load(start, response.state_epoch, response.batches)
+        limits = self.limits(share.group)
+        share.load(start, response.state_epoch, response.batches, limits)
         stored = [
             (run.first, run.last, STATE_NAMES[run.state.state], run.state.deliveries)
             for run in share.runs()
@@ -478,9 +487,13 @@ class SharePartitionManager:
         rows |= self._unknown(delayed)
         limits, now = self.limits(message.group), self.kernel.now
         left = message.max_records
-        limit_bytes = min(message.max_bytes, self.context.config.fetch_max_bytes)
-        limit_bytes //= max(1, len(ready))
+        left_bytes = min(message.max_bytes, self.context.config.fetch_max_bytes)
+        session = self.state.sessions.find(message.group, message.member_id)
+        of_partitions = session.limits if session is not None else {}
         for share in ready:
+            limit_bytes = left_bytes // len(ready)
+            if self.is_early_access:
+                limit_bytes = min(left_bytes, of_partitions.get(share.tp, left_bytes))
             replica = self.replicas.by_name[share.tp]
             offset = share.next_fetch_offset()
             before = share.start
@@ -492,6 +505,8 @@ class SharePartitionManager:
                 rows[share.tp] = SharedPartition(NONE)
                 continue
             batches = self._batches(share, replica, limit_bytes)
+            if self.is_early_access:
+                left_bytes -= sum(batch.size_bytes for batch in batches)
             log = [Batch(batch.base_offset, batch.end_offset - 1) for batch in batches]
             deleted = share.available_between(offset, log[0].first) if log else []
             acquired = share.acquire(
@@ -510,9 +525,10 @@ class SharePartitionManager:
             if self._reads_committed(message.group) and acquired:
                 acquired = self._without_aborted(share, replica, batches, acquired)
             left -= sum(piece.last - piece.first + 1 for piece in acquired)
+            told = batches if self.is_early_access else _sliced(batches, acquired)
             rows[share.tp] = SharedPartition(
                 NONE,
-                batches=_sliced(batches, acquired) if acquired else [],
+                batches=told if acquired else [],
                 acquired=[AcquiredRange(*piece) for piece in acquired],
             )
             if acquired:
@@ -770,7 +786,7 @@ class SharePartitionManager:
             limits = self.limits(share.group)
             before, undone = share.start, share.changed_by(number) if error != NONE else []
             if write.plain:
-                share.advance()
+                share.advance(limits)
             else:
                 share.complete(number, limits, self.kernel.now, stored=error == NONE)
             for run in undone:
@@ -885,7 +901,9 @@ class SharePartitionManager:
             self._check_fetches(share)
 
     def disconnected(self, _client: int, _request: int, message: ConnectionClosed) -> None:
-        """End the sessions of a member whose connection is gone."""
+        """End the sessions of a member whose connection is gone; those of 4.0 go on."""
+        if self.is_early_access:
+            return
         for session in list(self.state.sessions.sessions.values()):
             if session.client == message.connection:
                 self._end_session(session)
@@ -947,6 +965,8 @@ def _sliced(
     batches: Sequence[RecordBatch], acquired: Sequence[tuple[int, int, int]]
 ) -> list[RecordBatch]:
     """The batches from that with the first acquired record to that with the last."""
+    if not acquired:
+        return []
     first, last = acquired[0][0], acquired[-1][1]
     return [
         batch

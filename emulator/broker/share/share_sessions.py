@@ -23,7 +23,8 @@ class ShareSession(Struct, array_like=True):
     """A member's session: the epoch of its next request, and its partitions.
 
     A partition is mapped to whether the member is told of it in any case: it is new to the session,
-    or had an error before. ``client`` is the member's connection.
+    or had an error before. ``client`` is the member's connection; ``limits`` are how many bytes the
+    member reads of partitions at once, as far as it has said so (4.0).
     """
 
     group: str
@@ -31,6 +32,7 @@ class ShareSession(Struct, array_like=True):
     client: str
     epoch: int = 1
     partitions: dict[str, bool] = field(default_factory=dict)
+    limits: dict[str, int] = field(default_factory=dict)
 
     def update(self, added: Iterable[str], forgotten: Iterable[str]) -> None:
         """Add partitions, and let others leave."""

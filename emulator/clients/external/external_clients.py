@@ -76,7 +76,7 @@ from emulator.wire.messages.fetch import FetchResponse
 from emulator.wire.messages.produce import ProduceRequest
 from emulator.wire.messages.share_groups import ShareFetchRequest
 from emulator.wire.types import API_VERSIONS, Message
-from emulator.wire.versions import versions_of
+from emulator.wire.versions import EARLY_SHARE_GROUPS, versions_of
 
 SIGN_OF_LIFE: Final = DescribeClusterRequest()
 """A probe sent when the response is known: a frozen or partitioned broker must not respond."""
@@ -127,6 +127,8 @@ class ExternalClients:
         self.tasks = {DELAYED: self.delayed, THROTTLED: self.unmuted}
         self._translators = self._table(settings.racks)
         advertised = versions_of(context.profile.version, without_zookeeper=context.in_kraft_mode)
+        if context.profile.has("share_group_early_access"):
+            advertised = advertised | EARLY_SHARE_GROUPS
         for key, versions in advertised.items():
             if APIS[key].name in self._translators:
                 self.versions[key] = versions

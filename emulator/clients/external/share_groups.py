@@ -25,6 +25,7 @@ from emulator.wire.messages import share_groups as wire
 from emulator.wire.types import NO_UUID, Message
 
 US_PER_MS: Final = 1_000
+UNLIMITED: Final = 2**31 - 1
 FETCH_VERSION: Final = 4
 """The first Fetch version with batches of the format that share fetches return."""
 
@@ -125,6 +126,12 @@ class ShareFetch:
             for number in topic.partitions
         ]
         has_any = any(acknowledged.values())
+        is_early = call.header.api_version == 0
+        limits = {
+            tp_of(_name(self.known_ids, topic.topic_id), row.partition_index): row.partition_max_bytes
+            for topic in (request.topics if is_early else ())
+            for row in topic.partitions
+        }
         return [
             protocol.ShareFetchRequest(
                 request.group_id or "",
@@ -133,9 +140,9 @@ class ShareFetch:
                 max(0, request.max_wait_ms) * US_PER_MS,
                 request.min_bytes,
                 request.max_bytes,
-                request.max_records,
-                request.batch_size,
-                list(acknowledged),
+                UNLIMITED if is_early else request.max_records,
+                UNLIMITED if is_early else request.batch_size,
+                [tp for tp in acknowledged if limits.get(tp, 1) > 0],
                 forgotten,
                 acknowledged if has_any else {},
                 request.share_acquire_mode == 1,
@@ -143,6 +150,7 @@ class ShareFetch:
                 call.client,
                 call.header.api_version,
                 str(call.number),
+                limits,
             )
         ]
 

@@ -53,7 +53,8 @@ class Rules(NamedTuple):
     topics that nobody subscribes to any more. ``checks_ids`` (4.2): long ids are refused, and
     members may join again with epoch 0. ``retry_us`` is after how long a group begins again with a
     partition's state. ``interval_us`` is the least time between two target assignments; None before
-    4.3, where there is none.
+    4.3, where there is none. ``is_early_access`` (4.0): each member gets all partitions of the
+    topics that it subscribes to, for whose state nothing is done before.
     """
 
     max_size: int
@@ -62,6 +63,7 @@ class Rules(NamedTuple):
     pends_all: bool = False
     checks_ids: bool = True
     interval_us: int | None = None
+    is_early_access: bool = False
 
 
 def validate(request: ShareGroupHeartbeatRequest, rules: Rules) -> None:
@@ -144,10 +146,11 @@ def heartbeat(
                 group.name, name, member.epoch, member.previous_epoch, member.assigned
             )
         )
-    begins = _begins(group, subscribed, rules, now_us)
+    begins = {} if rules.is_early_access else _begins(group, subscribed, rules, now_us)
     if begins:
         records.append(_with_beginning(group, begins))
-    told = joins or request.topics is not None or member.assigned != old.assigned
+    is_full = request.topics is not None and not rules.is_early_access
+    told = joins or is_full or member.assigned != old.assigned
     return Outcome(
         records,
         member,
@@ -173,7 +176,7 @@ def _member_of(
         return ModernMember(name)
     member = known_member(group, name)
     if not (joins and rules.checks_ids):
-        _check_epoch(member, request.member_epoch)
+        _check_epoch(member, request.member_epoch, rules)
     return member
 
 
@@ -186,7 +189,7 @@ def _reason(group: ShareGroup, old: ModernMember, new: ModernMember, rules: Rule
     return "the state of its partitions is there" if is_pending else ""
 
 
-def _check_epoch(member: ModernMember, epoch: int) -> None:
+def _check_epoch(member: ModernMember, epoch: int, rules: Rules) -> None:
     """Check the epoch that a member sends: the response with the new one may have been lost.
 
     Raises:
@@ -198,6 +201,7 @@ def _check_epoch(member: ModernMember, epoch: int) -> None:
     size, more = "greater", ""
     if epoch < known:
         size = "smaller"
+    if epoch < known and not rules.is_early_access:
         more = f", and it does not match the previous member epoch ({member.previous_epoch})"
     raise Refused(
         FENCED_EPOCH,
@@ -326,6 +330,11 @@ def _target(
         ids = [subscribed[topic].id for topic in names if topic in subscribed]
         specs[name] = MemberSpec("", ids, group.target.get(name, {}))
     counts = {topic.id: topic.partitions for topic in subscribed.values()}
+    if rules.is_early_access:
+        return {
+            name: {topic: list(range(counts[topic])) for topic in sorted(spec.topics)}
+            for name, spec in specs.items()
+        }
     assignable = {topic: set(begun.partitions) for topic, begun in group.initialized.items()}
     same = len({tuple(member.topics) for member in members.values()}) <= 1
     spec = GroupSpec(specs, counts, same, {}, assignable)

@@ -93,15 +93,21 @@ def replayed(state: ShareState | None, record: Record, per_snapshot: int) -> Sha
 
 
 def answer(
-    states: States, request: Request, has_partition: Callable[[str, int], bool], per_snapshot: int
+    states: States,
+    request: Request,
+    has_partition: Callable[[str, int], bool],
+    per_snapshot: int,
+    *,
+    begins_itself: bool = False,
 ) -> Outcome:
     """Answer a request; the response has no request's number yet.
 
-    ``has_partition`` is whether a topic, by its id, has a partition.
+    ``has_partition`` is whether a topic, by its id, has a partition. ``begins_itself`` (4.0): who
+    reads or writes a state that is not there begins with it.
     """
     key = request.key
     state = states.get(str(key))
-    error, message = _refusal(state, request)
+    error, message = (NONE, "") if begins_itself and state is None else _refusal(state, request)
     if error == NONE and not has_partition(key.topic_id, key.partition):
         error = "UNKNOWN_TOPIC_OR_PARTITION"
     if error != NONE:
@@ -115,7 +121,8 @@ def answer(
         return Outcome(None if state is None else ShareSnapshot(key, -1), done)
     if isinstance(request, ReadShareGroupStateSummaryRequest):
         return Outcome(None, done if state is None else _response(key, state))
-    assert state is not None
+    if state is None:
+        return _begun(request, done)
     if isinstance(request, WriteShareGroupStateRequest):
         return Outcome(_change(state, request, state.leader_epoch, per_snapshot), done)
     response = _response(key, state)
@@ -125,6 +132,22 @@ def answer(
         key, state.state_epoch, request.leader_epoch, state.start, [], state.completed
     )
     return Outcome(_change(state, write, request.leader_epoch, per_snapshot), response)
+
+
+def _begun(
+    request: ReadShareGroupStateRequest | WriteShareGroupStateRequest, done: ShareGroupStateResponse
+) -> Outcome:
+    """Begin with what a leader writes, or reads: nothing yet."""
+    key = request.key
+    if isinstance(request, ReadShareGroupStateRequest):
+        is_new = request.leader_epoch >= 0
+        snapshot = ShareSnapshot(key, 0, 0, request.leader_epoch, -1)
+        return Outcome(snapshot if is_new else None, done)
+    batches = combined([], request.batches, request.start)
+    return Outcome(
+        ShareSnapshot(key, 0, request.state_epoch, request.leader_epoch, request.start, batches),
+        done,
+    )
 
 
 def _response(key: SharePartitionKey, state: ShareState) -> ShareGroupStateResponse:

@@ -12,6 +12,7 @@ from emulator.releases.config import (
     check_without_effect,
     consumer_defaults,
     is_kraft,
+    previewed,
     producer_defaults,
     profile_of,
     resolve,
@@ -25,7 +26,7 @@ from emulator.releases.config_names import (
     WITHOUT_EFFECT,
     BrokerConfig,
 )
-from emulator.releases.profiles import VERSIONS
+from emulator.releases.profiles import PROFILES, VERSIONS
 
 
 def test_every_attribute_has_its_setting() -> None:
@@ -137,6 +138,35 @@ def test_the_preview_of_the_consumer_protocol_is_that_of_3_8_and_3_9(
     with pytest.raises(ConfigError, match=words):
         check_rebalance_protocols(config, version, in_kraft_mode=in_kraft_mode)
     check_rebalance_protocols({}, version, in_kraft_mode=in_kraft_mode)
+
+
+EARLY_ACCESS = {"unstable.api.versions.enable": "true"}
+SHARE = {"group.coordinator.rebalance.protocols": "classic,consumer,share"}
+
+
+@pytest.mark.parametrize(
+    ("config", "is_on"),
+    [
+        ({}, False),
+        (EARLY_ACCESS, False),
+        (SHARE, False),
+        (EARLY_ACCESS | SHARE, True),
+        (EARLY_ACCESS | {"group.share.enable": "true"}, True),
+    ],
+)
+def test_early_access_to_share_groups_needs_unstable_requests(
+    config: dict[str, str], is_on: bool
+) -> None:
+    resolve("4.0", config)
+    assert previewed(config, PROFILES["4.0"]).get("share_groups", False) == is_on
+    assert previewed(config, PROFILES["4.1"]) == {}
+
+
+@pytest.mark.parametrize("version", ["3.9", "4.1"])
+@pytest.mark.parametrize("name", ["group.share.enable", "unstable.api.versions.enable"])
+def test_what_turns_early_access_on_is_refused_in_other_releases(version: str, name: str) -> None:
+    with pytest.raises(ConfigError, match=r"cannot be set: .*4\.0"):
+        resolve(version, {name: "true"})
 
 
 def test_a_removed_name_still_holds_in_its_own_releases() -> None:

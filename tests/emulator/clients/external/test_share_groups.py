@@ -45,6 +45,10 @@ CONFIG = {
     "group.share.record.lock.duration.ms": "2000",
     "group.share.delivery.count.limit": "3",
 }
+EARLY_ACCESS = {
+    "unstable.api.versions.enable": "true",
+    "group.coordinator.rebalance.protocols": "classic,consumer,share",
+}
 ACCEPT, RELEASE = 1, 2
 
 
@@ -151,13 +155,29 @@ def test_the_preview_of_4_1_needs_its_feature(spec: dict[str, Any], error: str) 
     assert ERROR_NAMES[member.beat(-1).error_code] == error
 
 
-@pytest.mark.parametrize(("version", "has_them"), [("3.9", False), ("4.0", False), ("4.1", True)])
-def test_each_release_advertises_what_it_has(version: str, has_them: bool) -> None:
-    lab = WireLab.made(version=version, mode="kraft", brokers=1)
+@pytest.mark.parametrize(
+    ("version", "config", "expected"),
+    [
+        ("3.9", {}, set()),
+        ("4.0", {}, set()),
+        ("4.0", EARLY_ACCESS, {(0, 0)}),
+        ("4.1", {}, {(1, 1)}),
+        ("4.2", {}, {(1, 1), (1, 2)}),
+    ],
+)
+def test_each_release_advertises_what_it_has(
+    version: str, config: dict[str, str], expected: set[tuple[int, int]]
+) -> None:
+    lab = WireLab.made(version=version, mode="kraft", brokers=1, config=config)
     lab.pass_time(5_000_000)
-    found = lab.ask(lab.connect(), ApiVersionsRequest(), 3)
-    keys = {each.api_key for each in found.api_keys}
-    assert [key in keys for key in KEYS] == [has_them] * len(KEYS)
+    response = lab.ask(lab.connect(), ApiVersionsRequest(), 3)
+    versions = {
+        api.api_key: (api.min_version, api.max_version)
+        for api in response.api_keys
+        if api.api_key in KEYS
+    }
+    assert set(versions.values()) == expected
+    assert len(versions) == (len(KEYS) if expected else 0)
 
 
 def test_a_record_that_nobody_accepts_is_archived_and_events_say_so() -> None:
