@@ -240,24 +240,27 @@ class SharePartition(Struct, array_like=True):
         if records <= 0:
             return []
         first = log[0].first
-        if not limits.is_early_access:
-            self._archive_stale(fetched_from, first)
+        self._archive_stale(fetched_from, first, limits)
         base = self._base(first, limits)
-        known = self._between(min(first, base), last)
-        new = _New(member, batch_size, limits, now_us + limits.lock_us, log, strict=strict)
-        if not known:
-            return self._acquire_new(new, base, last, records)
+        overlapping = self._between(min(first, base), last)
+        acquisition = _Acquisition(
+            member, batch_size, limits, now_us + limits.lock_us, log, strict=strict
+        )
+        if not overlapping:
+            return self._acquire_new(acquisition, base, last, records)
         acquired: list[Acquired] = []
         count, gap_start = 0, base
-        for batch in known:
+        for batch in overlapping:
             if count >= records:
                 break
             if self._has_gap:
                 if gap_start < batch.first:
-                    left = records - count if limits.limits_fetches else records
-                    more = self._acquire_new(new, gap_start, batch.first - 1, left)
-                    acquired += more
-                    count += _count(more)
+                    records_left = records - count if limits.limits_fetches else records
+                    just_acquired = self._acquire_new(
+                        acquisition, gap_start, batch.first - 1, records_left
+                    )
+                    acquired += just_acquired
+                    count += _count(just_acquired)
                 gap_start = batch.last + 1
                 if count >= records:
                     break
@@ -265,16 +268,18 @@ class SharePartition(Struct, array_like=True):
             if throttled and count:
                 records = 0
                 break
-            left = records - count
-            more = self._acquire_known(new, batch, first, last, left, throttled=throttled)
-            acquired += more
-            count += _count(more)
-            if throttled and more:
+            records_left = records - count
+            just_acquired = self._acquire_known(
+                acquisition, batch, first, last, records_left, throttled=throttled
+            )
+            acquired += just_acquired
+            count += _count(just_acquired)
+            if throttled and just_acquired:
                 records = 0
                 break
-        end = known[-1].last
+        end = overlapping[-1].last
         if count < records and end < last:
-            acquired += self._acquire_new(new, end + 1, last, records - count)
+            acquired += self._acquire_new(acquisition, end + 1, last, records - count)
         if acquired:
             self._close_gap(acquired[-1].last + 1)
         return acquired
@@ -285,12 +290,12 @@ class SharePartition(Struct, array_like=True):
         """How many records may be acquired, and up to which offset."""
         if not limits.limits_fetches:
             return records, last
-        left = min(records, limits.in_flight - self.in_flight)
-        if left > 0:
-            return left, last
+        records_left = min(records, limits.in_flight - self.in_flight)
+        if records_left > 0:
+            return records_left, last
         if fetched_from <= self.end:
             return min(records, self.end - fetched_from + 1), min(last, self.end)
-        return left, last
+        return records_left, last
 
     def _base(self, first: int, limits: Limits) -> int:
         floor = self._floor(first)
@@ -301,25 +306,25 @@ class SharePartition(Struct, array_like=True):
 
     def _acquire_known(
         self,
-        new: "_New",
+        acquisition: "_Acquisition",
         batch: InFlightBatch,
         first: int,
         last: int,
-        left: int,
+        records_left: int,
         *,
         throttled: bool,
     ) -> list[Acquired]:
         """Acquire again what is available of a batch: all of it, or offset by offset."""
         whole = batch.whole
-        is_small = new.strict and batch.last - batch.first + 1 > left
+        is_small = acquisition.strict and batch.last - batch.first + 1 > records_left
         if whole is not None and not whole.is_available:
             return []
         if whole is not None and batch.is_within(first, last) and not (is_small or throttled):
-            whole.acquire(new.member, new.expires_us)
+            whole.acquire(acquisition.member, acquisition.expires_us)
             return [Acquired(batch.first, batch.last, whole.deliveries)]
         offsets = batch.split()
         acquired: list[Acquired] = []
-        limits, piece = new.limits, -1
+        limits, piece = acquisition.limits, -1
         for offset, state in offsets.items():
             if not first <= offset <= last or not state.is_available:
                 continue
@@ -329,11 +334,11 @@ class SharePartition(Struct, array_like=True):
                     break
                 if deliveries >= limits.throttled_from and piece < 0:
                     piece = max(1, len(offsets) >> (deliveries - limits.throttled_from + 1))
-            state.acquire(new.member, new.expires_us)
+            state.acquire(acquisition.member, acquisition.expires_us)
             acquired.append(Acquired(offset, offset, state.deliveries))
             if limits.throttles and limits.deliveries > 2 and state.deliveries == limits.deliveries:  # noqa: PLR2004
                 break
-            if (new.strict and len(acquired) == left) or len(acquired) == piece:
+            if (acquisition.strict and len(acquired) == records_left) or len(acquired) == piece:
                 break
         return _joined(acquired) if limits.throttles else acquired
 
@@ -346,31 +351,35 @@ class SharePartition(Struct, array_like=True):
         ]
         return max(deliveries, default=0) >= limits.throttled_from
 
-    def _acquire_new(self, new: "_New", first: int, last: int, records: int) -> list[Acquired]:
+    def _acquire_new(
+        self, acquisition: "_Acquisition", first: int, last: int, records: int
+    ) -> list[Acquired]:
         """Acquire offsets that nobody has acquired before, up to the end of a batch of the log."""
         if not self.batches and self.end > first:
             first = self.end
         if records < last - first + 1:
-            bound = new.end_of_batch(first + records - 1)
-            last = min(bound, last) if self._has_gap and new.limits.limits_fetches else bound
-        pieces = new.pieces(first, last)
-        if new.strict and last - first + 1 > records:
+            bound = acquisition.end_of_batch(first + records - 1)
+            last = (
+                min(bound, last) if self._has_gap and acquisition.limits.limits_fetches else bound
+            )
+        pieces = acquisition.pieces(first, last)
+        if acquisition.strict and last - first + 1 > records:
             taken = Acquired(first, first + records - 1, 1)
             batch = InFlightBatch(first, last, InFlight(AVAILABLE, 0))
             for offset, state in batch.split().items():
                 if offset <= taken.last:
-                    state.acquire(new.member, new.expires_us)
+                    state.acquire(acquisition.member, acquisition.expires_us)
             self._insert(batch)
             self.looks_back = True
             pieces = [taken]
         else:
             for piece in pieces:
-                state = InFlight(ACQUIRED, 1, new.member, new.expires_us)
+                state = InFlight(ACQUIRED, 1, acquisition.member, acquisition.expires_us)
                 self._insert(InFlightBatch(piece.first, piece.last, state))
         if self.batches[0].first == first:
             self.start = first
         self.end = max(self.end, last)
-        self._close_gap(pieces[0].last + 1 if new.strict else last + 1)
+        self._close_gap(pieces[0].last + 1 if acquisition.strict else last + 1)
         return pieces
 
     def _insert(self, batch: InFlightBatch) -> None:
@@ -384,9 +393,9 @@ class SharePartition(Struct, array_like=True):
         else:
             self.gap = None
 
-    def _archive_stale(self, fetched_from: int, first: int) -> None:
+    def _archive_stale(self, fetched_from: int, first: int, limits: Limits) -> None:
         """Archive what is available but not in the log any more, as a read from there skips it."""
-        if not self.batches or fetched_from >= first:
+        if limits.is_early_access or not self.batches or fetched_from >= first:
             return
         if self._archive(fetched_from, first):
             self.looks_back = True
@@ -435,7 +444,7 @@ class SharePartition(Struct, array_like=True):
             self.start = self.end = log_start
             self.completed = 0
             return
-        gone = sum(
+        deleted = sum(
             min(run.last, log_start - 1) - max(run.first, self.start) + 1
             for run in self.runs()
             if run.state.is_terminal and run.first < log_start and run.last >= self.start
@@ -443,7 +452,7 @@ class SharePartition(Struct, array_like=True):
         if self._archive(self.start, log_start, counts=False):
             self.looks_back = True
         self.start = log_start
-        self.completed -= gone
+        self.completed -= deleted
         self.end = max(self.end, log_start)
 
     # ---- acknowledging
@@ -465,7 +474,7 @@ class SharePartition(Struct, array_like=True):
         try:
             for acknowledgement in acknowledged:
                 if acknowledgement.last >= self.start:
-                    for batch in self._found(acknowledgement):
+                    for batch in self._acknowledged_batches(acknowledgement):
                         self._acknowledge(
                             member, acknowledgement, batch, limits, write, now_us, stored
                         )
@@ -474,7 +483,7 @@ class SharePartition(Struct, array_like=True):
             raise
         return stored
 
-    def _found(self, acknowledgement: Acknowledged) -> list[InFlightBatch]:
+    def _acknowledged_batches(self, acknowledgement: Acknowledged) -> list[InFlightBatch]:
         """The batches that an acknowledgement is about."""
         floor = self._floor(acknowledgement.first)
         if floor < 0:
@@ -540,9 +549,9 @@ class SharePartition(Struct, array_like=True):
                 continue
             if not run.state.begin_move(STATE_OF[kind], limits.deliveries, write):
                 raise Invalid(INVALID_STATE, "Unable to acknowledge records for the batch")
-            self._note(run, stored)
+            self._add_to_store(run, stored)
 
-    def _note(self, run: Run, stored: list[StateBatch]) -> None:
+    def _add_to_store(self, run: Run, stored: list[StateBatch]) -> None:
         """Note a change that is to be stored."""
         state = run.state
         stored.append(StateBatch(run.first, run.last, state.state, state.deliveries))
@@ -560,10 +569,10 @@ class SharePartition(Struct, array_like=True):
             for run in batch.runs():
                 if run.state.member != member or run.state.state != ACQUIRED:
                     continue
-                to = ARCHIVED if run.last < self.start else AVAILABLE
+                target = ARCHIVED if run.last < self.start else AVAILABLE
                 counts = not limits.takes_back
-                if run.state.begin_move(to, limits.deliveries, write, counts=counts):
-                    self._note(run, stored)
+                if run.state.begin_move(target, limits.deliveries, write, counts=counts):
+                    self._add_to_store(run, stored)
         return stored
 
     def expire(self, limits: Limits, now_us: int) -> list[StateBatch]:
@@ -576,10 +585,10 @@ class SharePartition(Struct, array_like=True):
             for run in batch.runs():
                 if not 0 < run.state.expires_us <= now_us or run.state.former is not None:
                     continue
-                to = ARCHIVED if run.last < self.start else AVAILABLE
-                if run.state.move(to, limits.deliveries):
+                target = ARCHIVED if run.last < self.start else AVAILABLE
+                if run.state.move(target, limits.deliveries):
                     run.state.expires_us = 0
-                    self._note(run, stored)
+                    self._add_to_store(run, stored)
                     self.looks_back = self.looks_back or run.state.state != ARCHIVED
         return stored
 
@@ -628,7 +637,7 @@ class SharePartition(Struct, array_like=True):
             return False
         if not _is_done(state, limits):
             return False
-        last, count = self._done(limits)
+        last, count = self._last_done(limits)
         if last < 0:
             return False
         if last == batches[-1].last:
@@ -641,15 +650,15 @@ class SharePartition(Struct, array_like=True):
             self.start = max(self.start, batches[floor + 1].first)
             if self.gap is not None and self._has_gap:
                 self.start = min(self.gap.start, self.start)
-            gone = floor + 1
+            removed = floor + 1
         else:
             self.start = max(self.start, last + 1)
-            gone = floor
+            removed = floor
         self.completed -= count
-        del batches[:gone]
+        del batches[:removed]
         return True
 
-    def _done(self, limits: Limits) -> tuple[int, int]:
+    def _last_done(self, limits: Limits) -> tuple[int, int]:
         """The last offset up to which all is done (-1: none), and how many count as completed."""
         last, count = -1, 0
         for batch in self.batches:
@@ -663,7 +672,7 @@ class SharePartition(Struct, array_like=True):
         return last, count
 
 
-class _New(NamedTuple):
+class _Acquisition(NamedTuple):
     """A member that acquires, and how."""
 
     member: str
@@ -699,9 +708,9 @@ def _joined(acquired: Sequence[Acquired]) -> list[Acquired]:
     """Neighbours that were delivered equally often as one."""
     joined: list[Acquired] = []
     for piece in acquired:
-        before = joined[-1] if joined else None
-        if before is not None and before[1:] == (piece.first - 1, piece.deliveries):
-            joined[-1] = Acquired(before.first, piece.last, piece.deliveries)
+        previous = joined[-1] if joined else None
+        if previous is not None and previous[1:] == (piece.first - 1, piece.deliveries):
+            joined[-1] = Acquired(previous.first, piece.last, piece.deliveries)
         else:
             joined.append(piece)
     return joined
@@ -725,10 +734,10 @@ def _check_owner(whole: InFlight, member: str) -> None:
     raise Invalid(INVALID_STATE, text)
 
 
-def _check_acquired(state: InFlight, member: str, what: str) -> None:
+def _check_acquired(state: InFlight, member: str, noun: str) -> None:
     """Check that an offset is acquired by a member."""
     if state.state != ACQUIRED:
-        text = f"The {what} cannot be acknowledged. The offset is not acquired."
+        text = f"The {noun} cannot be acknowledged. The offset is not acquired."
     elif state.former is not None:
         text = UNDER_WAY
     elif state.member != member:

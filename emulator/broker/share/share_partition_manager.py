@@ -76,6 +76,8 @@ UNKNOWN_ID: Final = "UNKNOWN_TOPIC_ID"
 UNKNOWN_ERROR: Final = "UNKNOWN_SERVER_ERROR"
 LIMIT_REACHED: Final = "SHARE_SESSION_LIMIT_REACHED"
 ID_LENGTH_MAX: Final = 36
+RENEWALS_SINCE: Final = 2
+"""The first version of requests that can renew locks."""
 STATE_ERRORS: Final = {
     "NOT_COORDINATOR": "COORDINATOR_NOT_AVAILABLE",
     "COORDINATOR_NOT_AVAILABLE": "COORDINATOR_NOT_AVAILABLE",
@@ -100,25 +102,28 @@ FORGETTING: Final = (NOT_LEADER, "GROUP_ID_NOT_FOUND", "UNKNOWN_TOPIC_OR_PARTITI
 
 
 class Write(Struct, array_like=True):
-    """Changes that are being stored; ``waits`` is the acknowledgement that waits for them."""
+    """Changes that are being stored, and the ``request`` that waits for them.
+
+    ``is_expiry``: locks have expired, which is not undone if it cannot be stored.
+    """
 
     share: str
-    wait: int = 0
+    request: int = 0
     tp: str = ""
-    plain: bool = False
+    is_expiry: bool = False
 
 
-class Wait(Struct, array_like=True):
+class PendingAcknowledgement(Struct, array_like=True):
     """An acknowledgement that is answered when all its partitions' changes are stored.
 
-    ``rows`` are the errors with messages. If it came with a share fetch, ``fetched`` is what that
-    has acquired; None as long as it waits.
+    ``errors`` have messages. If it came with a share fetch, ``fetched`` is what that has acquired;
+    None as long as it waits.
     """
 
     client: int
     message: ShareFetchRequest | ShareAcknowledgeRequest
-    pending: int = 0
-    rows: dict[str, tuple[str, str]] = field(default_factory=dict)
+    writes: int = 0
+    errors: dict[str, tuple[str, str]] = field(default_factory=dict)
     fetched: dict[str, SharedPartition] | None = None
 
 
@@ -138,7 +143,7 @@ class ShareState(Struct, array_like=True):
     """A broker's share-partitions and share sessions; all of it is lost when the process ends.
 
     ``partitions`` are by group and partition. ``writes`` and ``reads`` are by the numbers of the
-    persister's requests, ``waits`` by the numbers of the requests that wait for them.
+    persister's requests, ``acknowledgements`` by the numbers of members' requests.
     """
 
     partitions: dict[str, SharePartition] = field(default_factory=dict)
@@ -146,11 +151,11 @@ class ShareState(Struct, array_like=True):
     fetches: PurgatoryState = field(default_factory=PurgatoryState)
     reads: dict[int, str] = field(default_factory=dict)
     writes: dict[int, Write] = field(default_factory=dict)
-    waits: dict[int, Wait] = field(default_factory=dict)
+    acknowledgements: dict[int, PendingAcknowledgement] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
 
-Rows = dict[str, SharedPartition]
+Results = dict[str, SharedPartition]
 
 
 class SharePartitionManager:
@@ -178,21 +183,21 @@ class SharePartitionManager:
         self.persister = persister
         self._end_after = end_after
         self._offset_since = offset_since
-        persister.on_answer(READS, self._read)
-        persister.on_answer(WRITES, self._written)
+        persister.on_answer(READS, self._state_read)
+        persister.on_answer(WRITES, self._state_written)
         profile = context.profile
         self.renews = profile.has("share_locks_renewed")
         self.names_unknown = profile.has("share_fetch_of_unknown_topics")
         self.throttles = profile.has("share_deliveries_throttled")
         self.is_early_access = profile.has("share_group_early_access")
-        self.delayed = DelayedOperationPurgatory[DelayedShareFetch, Rows](
+        self.delayed = DelayedOperationPurgatory[DelayedShareFetch, Results](
             context,
             state.fetches,
             TIMEOUT,
             partitions=lambda delayed: delayed.partitions,
-            try_complete=self._enough,
+            try_complete=self._try_complete,
             on_expiration=self._acquire_all,
-            on_complete=self._fetched,
+            on_complete=self._complete_fetch,
         )
 
     # ---- what the configuration says
@@ -207,12 +212,12 @@ class SharePartitionManager:
         """What a group is allowed now."""
         config, of_group = self.context.config, self.context.metadata.group_config(group)
         default_us = config.share_record_lock_us
-        most = of_group.get("share.partition.max.record.locks")
-        times = of_group.get("share.delivery.count.limit")
+        record_locks = of_group.get("share.partition.max.record.locks")
+        delivery_count = of_group.get("share.delivery.count.limit")
         return Limits(
             self.context.group_duration_us(group, "share.record.lock.duration.ms", default_us),
-            config.share_partition_max_record_locks if most is None else int(most),
-            config.share_delivery_count_limit if times is None else int(times),
+            config.share_partition_max_record_locks if record_locks is None else int(record_locks),
+            config.share_delivery_count_limit if delivery_count is None else int(delivery_count),
             self.renews,
             self.throttles,
             not (self.renews or self.is_early_access),
@@ -226,8 +231,8 @@ class SharePartitionManager:
 
     def fetch(self, client: int, request: int, message: ShareFetchRequest) -> None:
         """Acknowledge, and acquire records: at once, or when there are some."""
-        error = self._check(message.member_id)
-        if error == NONE and _is_wrong_renewal(message):
+        error = self._member_error(message.member_id)
+        if error == NONE and _is_invalid_renewal(message):
             error = INVALID
         session = None
         if error == NONE:
@@ -244,26 +249,26 @@ class SharePartitionManager:
         if error != NONE:
             self.context.respond(client, request, ShareFetchResponse(request, message.group, error))
             return
-        wait = Wait(client, message)
+        pending = PendingAcknowledgement(client, message)
         if message.acknowledged:
-            self._acknowledge_all(request, wait, message.acknowledged, renews=message.renews)
+            self._acknowledge_all(request, pending, message.acknowledged, renews=message.renews)
         delayed = DelayedShareFetch(
             request,
             client,
             message,
-            *self._fetches(message, session),
+            *self._partitions_to_fetch(message, session),
             is_new=message.session_epoch == INITIAL_EPOCH,
         )
         if message.acknowledged:
-            self.state.waits[request] = wait
+            self.state.acknowledgements[request] = pending
         is_over = message.session_epoch == FINAL_EPOCH or message.renews
         wants = bool(message.max_records and message.max_bytes)
         if is_over or not wants or not delayed.partitions:
-            self._fetched(delayed, self._unknown(delayed))
+            self._complete_fetch(delayed, self._unknown_partitions(delayed))
         else:
             self.delayed.try_complete_else_watch(delayed, message.max_wait_us)
 
-    def _check(self, member_id: str) -> str:
+    def _member_error(self, member_id: str) -> str:
         """The error for a request of a member; before 4.2 its id has to be a UUID."""
         if not self.is_enabled:
             return UNSUPPORTED
@@ -307,7 +312,7 @@ class SharePartitionManager:
         """Whether a partition belongs to no topic, as its id is unknown."""
         return tp.startswith(UNRESOLVED)
 
-    def _fetches(
+    def _partitions_to_fetch(
         self, message: ShareFetchRequest, session: ShareSession | None
     ) -> tuple[list[str], dict[str, str]]:
         """The partitions to fetch, in order, and the errors of those that are unknown."""
@@ -324,7 +329,7 @@ class SharePartitionManager:
                 partitions.append(tp)
         return partitions, unknown
 
-    def _unknown(self, delayed: DelayedShareFetch) -> Rows:
+    def _unknown_partitions(self, delayed: DelayedShareFetch) -> Results:
         return {tp: SharedPartition(error) for tp, error in delayed.unknown.items()}
 
     def changed(self, replica: Replica, _effect: MoveHighWatermark | StopLeading) -> None:
@@ -342,25 +347,25 @@ class SharePartitionManager:
         if share is not None:
             self.context.timers.clear_deadline(LOCKS, name)
             if share.status == ACTIVE:
-                self.kernel.emit(events.SharePartitionForgotten, *self._place(share), reason)
+                self.kernel.emit(events.SharePartitionForgotten, *self._share_fields(share), reason)
             self.delayed.check_and_complete(share.tp)
 
-    def _enough(self, delayed: DelayedShareFetch) -> Rows | None:
+    def _try_complete(self, delayed: DelayedShareFetch) -> Results | None:
         """What a fetch acquires if it need not wait: some records, or an error."""
         if not delayed.partitions:
             return None  # there are too many sessions
         errors, ready = self._ready(delayed)
         if len(errors) == len(delayed.partitions):
-            return {tp: SharedPartition(error) for tp, error in errors.items()} | self._unknown(
-                delayed
-            )
+            return {
+                tp: SharedPartition(error) for tp, error in errors.items()
+            } | self._unknown_partitions(delayed)
         known = [share for share in ready if share.looked_up == share.next_fetch_offset()]
         if not ready or not self._has_bytes(delayed, ready):
             return None
         # What is looked up only now has been read already, and is added to what is read then.
         return self._acquire(delayed, errors, [*known, *(s for s in ready if s not in known)])
 
-    def _acquire_all(self, delayed: DelayedShareFetch) -> Rows:
+    def _acquire_all(self, delayed: DelayedShareFetch) -> Results:
         """What a fetch acquires when its time is over."""
         errors, ready = self._ready(delayed)
         return self._acquire(delayed, errors, ready)
@@ -404,7 +409,7 @@ class SharePartitionManager:
         self.persister.send(READS, number, ReadShareGroupStateRequest(key, share.leader_epoch))
         return self.state.partitions.get(name), NONE
 
-    def _read(self, number: int, response: ShareGroupStateResponse) -> None:
+    def _state_read(self, number: int, response: ShareGroupStateResponse) -> None:
         """Begin with a share-partition's state."""
         name = self.state.reads.pop(number)
         share = self.state.partitions.get(name)
@@ -427,7 +432,9 @@ class SharePartitionManager:
             (run.first, run.last, STATE_NAMES[run.state.state], run.state.deliveries)
             for run in share.runs()
         ]
-        self.kernel.emit(events.SharePartitionLoaded, *self._place(share), share.start, stored)
+        self.kernel.emit(
+            events.SharePartitionLoaded, *self._share_fields(share), share.start, stored
+        )
         self.delayed.check_and_complete(share.tp)
 
     def _fail(self, name: str, share: SharePartition, error: str) -> None:
@@ -480,61 +487,61 @@ class SharePartitionManager:
 
     def _acquire(
         self, delayed: DelayedShareFetch, errors: dict[str, str], ready: Sequence[SharePartition]
-    ) -> Rows:
+    ) -> Results:
         """Acquire records of the share-partitions in order, until there are enough."""
         message = delayed.message
-        rows = {tp: SharedPartition(error) for tp, error in errors.items()}
-        rows |= self._unknown(delayed)
+        results = {tp: SharedPartition(error) for tp, error in errors.items()}
+        results |= self._unknown_partitions(delayed)
         limits, now = self.limits(message.group), self.kernel.now
-        left = message.max_records
-        left_bytes = min(message.max_bytes, self.context.config.fetch_max_bytes)
+        records_left = message.max_records
+        bytes_left = min(message.max_bytes, self.context.config.fetch_max_bytes)
         session = self.state.sessions.find(message.group, message.member_id)
-        of_partitions = session.limits if session is not None else {}
+        partition_limits = session.limits if session is not None else {}
         for share in ready:
-            limit_bytes = left_bytes // len(ready)
+            limit_bytes = bytes_left // len(ready)
             if self.is_early_access:
-                limit_bytes = min(left_bytes, of_partitions.get(share.tp, left_bytes))
+                limit_bytes = min(bytes_left, partition_limits.get(share.tp, bytes_left))
             replica = self.replicas.by_name[share.tp]
             offset = share.next_fetch_offset()
-            before = share.start
+            former_start = share.start
             if offset < replica.log.start or offset > replica.log.end:
-                deleted = share.available_between(before, replica.log.start)
+                deleted = share.available_between(former_start, replica.log.start)
                 share.log_start_moved(replica.log.start)
-                self._tell_deleted(share, deleted)
-                self._tell_start(share, before)
-                rows[share.tp] = SharedPartition(NONE)
+                self._emit_deleted(share, deleted)
+                self._emit_start(share, former_start)
+                results[share.tp] = SharedPartition(NONE)
                 continue
             batches = self._batches(share, replica, limit_bytes)
             if self.is_early_access:
-                left_bytes -= sum(batch.size_bytes for batch in batches)
+                bytes_left -= sum(batch.size_bytes for batch in batches)
             log = [Batch(batch.base_offset, batch.end_offset - 1) for batch in batches]
             deleted = share.available_between(offset, log[0].first) if log else []
             acquired = share.acquire(
                 message.member_id,
                 offset,
                 log,
-                left,
+                records_left,
                 message.batch_size,
                 limits,
                 now,
                 strict=message.strict,
             )
-            gone = [run for run in deleted if share.is_archived(run.first)]
-            self._tell_deleted(share, gone)
-            self._tell_start(share, before)
+            archived = [run for run in deleted if share.is_archived(run.first)]
+            self._emit_deleted(share, archived)
+            self._emit_start(share, former_start)
             if self._reads_committed(message.group) and acquired:
                 acquired = self._without_aborted(share, replica, batches, acquired)
-            left -= sum(piece.last - piece.first + 1 for piece in acquired)
-            told = batches if self.is_early_access else _sliced(batches, acquired)
-            rows[share.tp] = SharedPartition(
+            records_left -= sum(piece.last - piece.first + 1 for piece in acquired)
+            sent = batches if self.is_early_access else _sliced(batches, acquired)
+            results[share.tp] = SharedPartition(
                 NONE,
-                batches=told if acquired else [],
+                batches=sent if acquired else [],
                 acquired=[AcquiredRange(*piece) for piece in acquired],
             )
             if acquired:
-                self._watch(share)
-                self._tell_acquired(message, share, acquired)
-        return rows
+                self._schedule_expiry(share)
+                self._emit_acquired(message, share, acquired)
+        return results
 
     def _without_aborted(
         self,
@@ -546,26 +553,28 @@ class SharePartitionManager:
         """What was acquired without records of aborted transactions, which are archived."""
         end = batches[-1].end_offset
         aborted = replica.producers.transactions.aborted_in(batches[0].base_offset, end)
-        kept = list(acquired)
+        committed = list(acquired)
         for batch in of_aborted(batches, aborted):
             first, last = batch.base_offset, batch.end_offset - 1
             share.archive_aborted(first, last)
-            pieces = [(max(run.first, first), min(run.last, last), run.deliveries) for run in kept]
+            pieces = [
+                (max(run.first, first), min(run.last, last), run.deliveries) for run in committed
+            ]
             for low, high, deliveries in pieces:
                 if low <= high:
-                    self._tell_archived(share, low, high, ABORTED, deliveries)
-            kept = [
+                    self._emit_archived(share, low, high, ABORTED, deliveries)
+            committed = [
                 piece
-                for run in kept
+                for run in committed
                 for piece in (
                     run._replace(last=min(run.last, first - 1)),
                     run._replace(first=max(run.first, last + 1)),
                 )
                 if piece.first <= piece.last
             ]
-        return kept
+        return committed
 
-    def _tell_acquired(
+    def _emit_acquired(
         self,
         message: ShareFetchRequest,
         share: SharePartition,
@@ -585,35 +594,39 @@ class SharePartitionManager:
                 self.kernel.now + self.limits(share.group).lock_us,
             )
 
-    def _fetched(self, delayed: DelayedShareFetch, rows: Rows) -> None:
+    def _complete_fetch(self, delayed: DelayedShareFetch, results: Results) -> None:
         """Respond to a fetch, once its acknowledgements are stored."""
-        wait = self.state.waits.get(delayed.request)
-        if wait is None:
-            self._respond_to_fetch(delayed.request, Wait(delayed.client, delayed.message), rows)
-        elif wait.pending:
-            wait.fetched = rows
+        pending = self.state.acknowledgements.get(delayed.request)
+        if pending is None:
+            self._respond_to_fetch(
+                delayed.request, PendingAcknowledgement(delayed.client, delayed.message), results
+            )
+        elif pending.writes:
+            pending.fetched = results
         else:
-            del self.state.waits[delayed.request]
-            self._respond_to_fetch(delayed.request, wait, rows)
+            del self.state.acknowledgements[delayed.request]
+            self._respond_to_fetch(delayed.request, pending, results)
 
-    def _respond_to_fetch(self, request: int, wait: Wait, rows: Rows) -> None:
-        message = wait.message
+    def _respond_to_fetch(
+        self, request: int, pending: PendingAcknowledgement, results: Results
+    ) -> None:
+        message = pending.message
         assert isinstance(message, ShareFetchRequest)
         session = self.state.sessions.find(message.group, message.member_id)
         error = NONE
         if session is None and message.session_epoch == INITIAL_EPOCH:
             error = LIMIT_REACHED
-        told: Rows = {}
-        for tp, row in rows.items():
+        answered: Results = {}
+        for tp, row in results.items():
             if (
                 message.session_epoch == INITIAL_EPOCH
                 or session is None
-                or session.must_tell(tp, row.error, has_records=bool(row.batches), has_news=False)
+                or session.must_include(tp, row.error, has_records=bool(row.batches))
             ):
-                told[tp] = row
-        for tp, (acknowledge_error, text) in wait.rows.items():
-            row = told.get(tp, SharedPartition(NONE))
-            told[tp] = SharedPartition(
+                answered[tp] = row
+        for tp, (acknowledge_error, text) in pending.errors.items():
+            row = answered.get(tp, SharedPartition(NONE))
+            answered[tp] = SharedPartition(
                 row.error,
                 row.message,
                 acknowledge_error,
@@ -624,16 +637,16 @@ class SharePartitionManager:
                 row.leader_epoch,
             )
         lock_ms = self._lock_ms(message.group)
-        response = ShareFetchResponse(request, message.group, error, "", lock_ms, told)
+        response = ShareFetchResponse(request, message.group, error, "", lock_ms, answered)
         if message.session_epoch == FINAL_EPOCH and session is not None:
             self._end_session(session)
-        self.context.respond(wait.client, request, response)
+        self.context.respond(pending.client, request, response)
 
     # ---- acknowledgements
 
     def acknowledge(self, client: int, request: int, message: ShareAcknowledgeRequest) -> None:
         """Acknowledge records; respond when that is stored."""
-        error = self._check(message.member_id)
+        error = self._member_error(message.member_id)
         session = self.state.sessions.find(message.group, message.member_id)
         if error == NONE:
             if message.session_epoch == INITIAL_EPOCH:
@@ -648,72 +661,77 @@ class SharePartitionManager:
             response = ShareAcknowledgeResponse(request, message.group, error)
             self.context.respond(client, request, response)
             return
-        wait = Wait(client, message)
-        self.state.waits[request] = wait
-        self._acknowledge_all(request, wait, message.acknowledged, renews=message.renews)
-        self._check_wait(request)
+        pending = PendingAcknowledgement(client, message)
+        self.state.acknowledgements[request] = pending
+        self._acknowledge_all(request, pending, message.acknowledged, renews=message.renews)
+        self._check_stored(request)
 
     def _acknowledge_all(
         self,
         request: int,
-        wait: Wait,
+        pending: PendingAcknowledgement,
         acknowledged: dict[str, list[Acknowledgement]],
         *,
         renews: bool,
     ) -> None:
-        """Acknowledge what is valid; ``wait`` has the errors, and counts what is to be stored."""
-        message = wait.message
+        """Acknowledge what is valid; ``pending`` has the errors, and counts the writes."""
+        message = pending.message
         is_fetch = isinstance(message, ShareFetchRequest)
+        may_renew = self.renews and message.version >= RENEWALS_SINCE
         interested: dict[str, list[Acknowledgement]] = {}
         empty: list[str] = []
         for tp, batches in acknowledged.items():
             if self._id_error(tp):
-                wait.rows[tp] = (UNKNOWN_ID, "")
-            elif _is_wrong(batches, renews=renews, may_renew=self.renews and message.version >= 2):  # noqa: PLR2004
-                wait.rows[tp] = (INVALID, "")
+                pending.errors[tp] = (UNKNOWN_ID, "")
+            elif _is_invalid(batches, renews=renews, may_renew=may_renew):
+                pending.errors[tp] = (INVALID, "")
             elif self.context.metadata.leader(tp) is None:
-                wait.rows[tp] = (UNKNOWN_PARTITION, "")
+                pending.errors[tp] = (UNKNOWN_PARTITION, "")
             elif not batches:
                 empty.append(tp)
             else:
                 interested[tp] = batches
         if interested:
-            wait.rows.update(dict.fromkeys(empty, (NONE, "")))
-        self.state.waits[request] = wait
-        wait.pending += 1  # what this broker stores without others is stored at once
+            pending.errors.update(dict.fromkeys(empty, (NONE, "")))
+        self.state.acknowledgements[request] = pending
+        pending.writes += 1  # what this broker stores without others is stored at once
         for tp, batches in interested.items():
-            self._acknowledge(request, wait, tp, batches)
-        wait.pending -= 1
-        if is_fetch and not wait.rows:
-            self.state.waits.pop(request, None)
+            self._acknowledge(request, pending, tp, batches)
+        pending.writes -= 1
+        if is_fetch and not pending.errors:
+            self.state.acknowledgements.pop(request, None)
 
     def _acknowledge(
-        self, request: int, wait: Wait, tp: str, batches: Sequence[Acknowledgement]
+        self,
+        request: int,
+        pending: PendingAcknowledgement,
+        tp: str,
+        batches: Sequence[Acknowledgement],
     ) -> None:
-        message = wait.message
+        message = pending.message
         name = f"{message.group}\n{tp}"
         share = self.state.partitions.get(name)
         if share is None or share.status == EMPTY:
-            wait.rows[tp] = (UNKNOWN_PARTITION, "")
+            pending.errors[tp] = (UNKNOWN_PARTITION, "")
             return
-        wait.rows[tp] = (NONE, "")
+        pending.errors[tp] = (NONE, "")
         number = self.persister.number()
         limits, now = self.limits(message.group), self.kernel.now
         acknowledged = [Acknowledged(batch.first, batch.last, batch.types) for batch in batches]
         try:
             stored = share.acknowledge(message.member_id, acknowledged, limits, number, now)
         except Invalid as invalid:
-            wait.rows[tp] = (invalid.error, str(invalid))
+            pending.errors[tp] = (invalid.error, str(invalid))
             self._check_fetches(share)
             return
-        self._watch(share)
-        self._tell_acknowledged(message, share, batches, stored)
+        self._schedule_expiry(share)
+        self._emit_acknowledged(message, share, batches, stored)
         if stored:
-            wait.pending += 1
+            pending.writes += 1
             self._store(number, share, stored, Write(name, request, tp))
         self._check_fetches(share)
 
-    def _tell_acknowledged(
+    def _emit_acknowledged(
         self,
         message: ShareFetchRequest | ShareAcknowledgeRequest,
         share: SharePartition,
@@ -728,34 +746,36 @@ class SharePartitionManager:
                     events.RecordsAcknowledged, *fields, first, last, KINDS[kind], until
                 )
         released = [batch for batch in batches if RELEASE in batch.types]
-        for row in stored:
-            is_released = any(batch.first <= row.first <= batch.last for batch in released)
-            if row.state == ARCHIVED and is_released:
-                what = (row.first, row.last, row.deliveries)
-                self.kernel.emit(events.RecordsArchived, *self._place(share), *what)
+        for change in stored:
+            is_released = any(
+                acknowledged.first <= change.first <= acknowledged.last for acknowledged in released
+            )
+            if change.state == ARCHIVED and is_released:
+                archived = (change.first, change.last, change.deliveries)
+                self.kernel.emit(events.RecordsArchived, *self._share_fields(share), *archived)
 
     def _check_fetches(self, share: SharePartition) -> None:
         self.delayed.check_and_complete(share.tp)
 
-    def _check_wait(self, request: int) -> None:
+    def _check_stored(self, request: int) -> None:
         """Answer an acknowledgement if nothing of it is left to store."""
-        wait = self.state.waits.get(request)
-        if wait is None or wait.pending:
+        pending = self.state.acknowledgements.get(request)
+        if pending is None or pending.writes:
             return
-        message = wait.message
+        message = pending.message
         if isinstance(message, ShareFetchRequest):
-            if wait.fetched is not None:
-                del self.state.waits[request]
-                self._respond_to_fetch(request, wait, wait.fetched)
+            if pending.fetched is not None:
+                del self.state.acknowledgements[request]
+                self._respond_to_fetch(request, pending, pending.fetched)
             return
-        del self.state.waits[request]
-        rows = {tp: SharedPartition(error, text) for tp, (error, text) in wait.rows.items()}
+        del self.state.acknowledgements[request]
+        results = {tp: SharedPartition(error, text) for tp, (error, text) in pending.errors.items()}
         lock_ms = self._lock_ms(message.group)
-        response = ShareAcknowledgeResponse(request, message.group, NONE, "", lock_ms, rows)
+        response = ShareAcknowledgeResponse(request, message.group, NONE, "", lock_ms, results)
         session = self.state.sessions.find(message.group, message.member_id)
         if message.session_epoch == FINAL_EPOCH and session is not None:
             self._end_session(session)
-        self.context.respond(wait.client, request, response)
+        self.context.respond(pending.client, request, response)
 
     # ---- storing
 
@@ -775,7 +795,7 @@ class SharePartitionManager:
         )
         self.persister.send(WRITES, number, message)
 
-    def _written(self, number: int, response: ShareGroupStateResponse) -> None:
+    def _state_written(self, number: int, response: ShareGroupStateResponse) -> None:
         """Complete or undo changes that were to be stored."""
         write = self.state.writes.pop(number)
         share = self.state.partitions.get(write.share)
@@ -784,30 +804,30 @@ class SharePartitionManager:
             error = STATE_ERRORS.get(error, UNKNOWN_ERROR)
         if share is not None:
             limits = self.limits(share.group)
-            before, undone = share.start, share.changed_by(number) if error != NONE else []
-            if write.plain:
+            former_start, undone = share.start, share.changed_by(number) if error != NONE else []
+            if write.is_expiry:
                 share.advance(limits)
             else:
                 share.complete(number, limits, self.kernel.now, stored=error == NONE)
             for run in undone:
-                self._tell_restored(share, run, error)
-            self._tell_start(share, before)
-            self._watch(share)
+                self._emit_restored(share, run, error)
+            self._emit_start(share, former_start)
+            self._schedule_expiry(share)
             if error in FORGETTING:
                 self._forget(write.share, error)
-        if write.wait:
-            wait = self.state.waits.get(write.wait)
-            if wait is not None:
-                wait.pending -= 1
+        if write.request:
+            pending = self.state.acknowledgements.get(write.request)
+            if pending is not None:
+                pending.writes -= 1
                 if error != NONE:
-                    wait.rows[write.tp] = (error, response.message)
-                self._check_wait(write.wait)
+                    pending.errors[write.tp] = (error, response.message)
+                self._check_stored(write.request)
         if share is not None:
             self._check_fetches(share)
 
     # ---- locks and sessions that end
 
-    def _watch(self, share: SharePartition) -> None:
+    def _schedule_expiry(self, share: SharePartition) -> None:
         """Schedule the release of what stays acquired for too long."""
         name = f"{share.group}\n{share.tp}"
         due_us = share.next_expiry_us
@@ -818,43 +838,43 @@ class SharePartitionManager:
 
     def expire_locks(self) -> None:
         """Release what was acquired for too long."""
-        for of in self.context.timers.overdue(LOCKS):
-            name = str(of)
+        for key in self.context.timers.overdue(LOCKS):
+            name = str(key)
             share = self.state.partitions.get(name)
             if share is None:
                 continue
             limits = self.limits(share.group)
             stored = share.expire(limits, self.kernel.now)
             if stored:
-                self._tell_released(share, stored, "lock expired")
-                self._store(self.persister.number(), share, stored, Write(name, plain=True))
-            self._watch(share)
+                self._emit_released(share, stored, "lock expired")
+                self._store(self.persister.number(), share, stored, Write(name, is_expiry=True))
+            self._schedule_expiry(share)
             self._check_fetches(share)
 
-    def _tell_released(
+    def _emit_released(
         self, share: SharePartition, stored: Sequence[StateBatch], reason: str
     ) -> None:
-        for row in stored:
+        for batch in stored:
             self.kernel.emit(
                 events.RecordsReleased,
-                *self._place(share),
-                row.first,
-                row.last,
-                STATE_NAMES[row.state],
+                *self._share_fields(share),
+                batch.first,
+                batch.last,
+                STATE_NAMES[batch.state],
                 reason,
-                row.deliveries,
+                batch.deliveries,
             )
 
-    def _tell_deleted(self, share: SharePartition, runs: Sequence[Run]) -> None:
+    def _emit_deleted(self, share: SharePartition, runs: Sequence[Run]) -> None:
         for run in runs:
-            self._tell_archived(share, run.first, run.last, DELETED, run.state.deliveries)
+            self._emit_archived(share, run.first, run.last, DELETED, run.state.deliveries)
 
-    def _tell_archived(
+    def _emit_archived(
         self, share: SharePartition, first: int, last: int, reason: str, deliveries: int
     ) -> None:
         self.kernel.emit(
             events.RecordsReleased,
-            *self._place(share),
+            *self._share_fields(share),
             first,
             last,
             STATE_NAMES[ARCHIVED],
@@ -862,11 +882,11 @@ class SharePartitionManager:
             deliveries,
         )
 
-    def _tell_restored(self, share: SharePartition, run: Run, error: str) -> None:
+    def _emit_restored(self, share: SharePartition, run: Run, error: str) -> None:
         state = run.state
         self.kernel.emit(
             events.RecordsRestored,
-            *self._place(share),
+            *self._share_fields(share),
             run.first,
             run.last,
             STATE_NAMES[state.state],
@@ -876,11 +896,11 @@ class SharePartitionManager:
             error,
         )
 
-    def _tell_start(self, share: SharePartition, before: int) -> None:
-        if share.start != before:
-            self.kernel.emit(events.ShareStartMoved, *self._place(share), share.start)
+    def _emit_start(self, share: SharePartition, former_start: int) -> None:
+        if share.start != former_start:
+            self.kernel.emit(events.ShareStartMoved, *self._share_fields(share), share.start)
 
-    def _place(self, share: SharePartition) -> tuple[str, str, int]:
+    def _share_fields(self, share: SharePartition) -> tuple[str, str, int]:
         """What each event of a share-partition begins with."""
         return share.group, share.tp, self.context.id
 
@@ -895,9 +915,9 @@ class SharePartitionManager:
             number = self.persister.number()
             stored = share.release(session.member_id, self.limits(session.group), number)
             if stored:
-                self._tell_released(share, stored, "session ended")
+                self._emit_released(share, stored, "session ended")
                 self._store(number, share, stored, Write(name))
-            self._watch(share)
+            self._schedule_expiry(share)
             self._check_fetches(share)
 
     def disconnected(self, _client: int, _request: int, message: ConnectionClosed) -> None:
@@ -939,25 +959,25 @@ def _runs(acknowledged: Acknowledgement) -> list[tuple[int, int, int]]:
     return runs
 
 
-def _is_wrong_renewal(message: ShareFetchRequest) -> bool:
+def _is_invalid_renewal(message: ShareFetchRequest) -> bool:
     """Whether a fetch renews locks, but wants records, too."""
     limits = (message.max_bytes, message.min_bytes, message.max_records, message.max_wait_us)
     return message.renews and any(limits)
 
 
-def _is_wrong(batches: Sequence[Acknowledgement], *, renews: bool, may_renew: bool) -> bool:
+def _is_invalid(batches: Sequence[Acknowledgement], *, renews: bool, may_renew: bool) -> bool:
     """Whether acknowledgements of a partition are wrong in themselves."""
-    former, most = -1, RENEW if may_renew else RENEW - 1
+    former_last, last_type = -1, RENEW if may_renew else RENEW - 1
     for batch in batches:
-        if batch.first > batch.last or batch.first < former or not batch.types:
+        if batch.first > batch.last or batch.first < former_last or not batch.types:
             return True
         if len(batch.types) > 1 and batch.last - batch.first != len(batch.types) - 1:
             return True
-        if any(not 0 <= kind <= most for kind in batch.types):
+        if any(not 0 <= kind <= last_type for kind in batch.types):
             return True
         if RENEW in batch.types and not renews:
             return True
-        former = batch.last
+        former_last = batch.last
     return False
 
 

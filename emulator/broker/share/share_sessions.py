@@ -47,19 +47,19 @@ class ShareSession(Struct, array_like=True):
 
     def rotated(self, epoch: int) -> list[str]:
         """The partitions in their order for a request with an epoch."""
-        names = list(self.partitions)
-        at = epoch % len(names) if names and epoch >= 1 else 0
-        return [*names[at:], *names[:at]]
+        partitions = list(self.partitions)
+        first = epoch % len(partitions) if partitions and epoch >= 1 else 0
+        return [*partitions[first:], *partitions[:first]]
 
-    def must_tell(self, tp: str, error: str, *, has_records: bool, has_news: bool) -> bool:
+    def must_include(self, tp: str, error: str, *, has_records: bool) -> bool:
         """Whether a response has to name a partition; what it says is remembered."""
-        tells_anyway = self.partitions.get(tp, False)
+        is_due = self.partitions.get(tp, False)
         if tp in self.partitions:
             self.partitions[tp] = error != NONE
             if has_records:
                 del self.partitions[tp]
                 self.partitions[tp] = False
-        return has_records or has_news or error != NONE or tells_anyway
+        return has_records or error != NONE or is_due
 
 
 class ShareSessions(Struct, array_like=True):
@@ -70,11 +70,11 @@ class ShareSessions(Struct, array_like=True):
     def find(self, group: str, member_id: str) -> ShareSession | None:
         return self.sessions.get(_key(group, member_id))
 
-    def open(self, session: ShareSession, most: int) -> str:
+    def open(self, session: ShareSession, max_sessions: int) -> str:
         """Open a session in place of a former one; return an error if there are too many."""
         key = _key(session.group, session.member_id)
         self.sessions.pop(key, None)
-        if len(self.sessions) >= most:
+        if len(self.sessions) >= max_sessions:
             return "SHARE_SESSION_LIMIT_REACHED"
         self.sessions[key] = session
         return NONE

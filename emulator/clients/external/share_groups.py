@@ -126,10 +126,12 @@ class ShareFetch:
             for number in topic.partitions
         ]
         has_any = any(acknowledged.values())
-        is_early = call.header.api_version == 0
+        is_early_access = call.header.api_version == 0
         limits = {
-            tp_of(_name(self.known_ids, topic.topic_id), row.partition_index): row.partition_max_bytes
-            for topic in (request.topics if is_early else ())
+            tp_of(_name(self.known_ids, topic.topic_id), row.partition_index): (
+                row.partition_max_bytes
+            )
+            for topic in (request.topics if is_early_access else ())
             for row in topic.partitions
         }
         return [
@@ -140,8 +142,8 @@ class ShareFetch:
                 max(0, request.max_wait_ms) * US_PER_MS,
                 request.min_bytes,
                 request.max_bytes,
-                UNLIMITED if is_early else request.max_records,
-                UNLIMITED if is_early else request.batch_size,
+                UNLIMITED if is_early_access else request.max_records,
+                UNLIMITED if is_early_access else request.batch_size,
                 [tp for tp in acknowledged if limits.get(tp, 1) > 0],
                 forgotten,
                 acknowledged if has_any else {},
