@@ -21,6 +21,7 @@ from emulator.broker.replication.partition_locks import LocksState, PartitionLoc
 from emulator.broker.replication.purgatory import PurgatoryState
 from emulator.broker.replication.replica import Replica, ReplicaIndex, Replicas
 from emulator.broker.replication.replica_manager import ReplicaManager
+from emulator.broker.share.dead_letters import DeadLetterQueues
 from emulator.broker.share.share_partition_manager import SharePartitionManager, ShareState
 from emulator.broker.transactions.add_partitions_to_txn_manager import (
     AddPartitionsToTxnManager,
@@ -154,11 +155,19 @@ class Core:
         self.persister = SharePersister(
             context, state.persister, own_requests, self.share_coordinator.handle
         )
+        self.dead_letters = DeadLetterQueues(
+            context,
+            state.shares.letters,
+            own_requests,
+            append=manager.append_own,
+            log_of=manager.log_of,
+        )
         self.shares = SharePartitionManager(
             context,
             state.shares,
             replicas=replicas,
             persister=self.persister,
+            queues=self.dead_letters,
             end_after=segments.end_after,
             offset_since=self.reads.offset_since,
         )
@@ -247,6 +256,7 @@ class Core:
             messages.DeleteShareGroupStateRequest: self.share_coordinator.handle,
             messages.ReadShareGroupStateSummaryRequest: self.share_coordinator.handle,
             messages.ShareGroupStateResponse: self.persister.on_response,
+            messages.ProduceResponse: self.dead_letters.on_response,
             messages.WriteTxnMarkersResponse: self._markers_written,
             messages.AddPartitionsToTxnResponse: self._partitions_added,
             messages.FetchResponse: self._fetched,
@@ -269,6 +279,7 @@ class Core:
             "groups": self.coordinator.tick,
             "share-state": self.share_coordinator.tick,
             "share-persister": self.persister.tick,
+            "dead-letters": self.dead_letters.tick,
             "share-fetch-timeout": self.shares.delayed.expire,
             "share-locks": self.shares.expire_locks,
             "transactions": self.transactions.tick,
@@ -330,6 +341,7 @@ class Core:
         self.transactions.connection_lost(message)
         self.verifier.connection_lost(message)
         self.persister.connection_lost(message)
+        self.dead_letters.connection_lost(message)
         if not message.request:  # it accepts no more requests, but may still fetch itself
             self.sessions.connection_lost(peer)
 

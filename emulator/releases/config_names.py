@@ -434,6 +434,11 @@ class BrokerConfig(Struct, frozen=True):
         Setting("group.share.partition.max.record.locks"),
         "how many records of a partition a share group may have in flight (KIP-932)",
     ]
+    dead_letter_topics_created: Annotated[
+        bool,
+        Setting("errors.deadletterqueue.auto.create.topics.enable"),
+        "whether the topic of a share group's dead letters is created (KIP-1191)",
+    ]
     share_max_sessions: Annotated[
         int,
         Setting("group.share.max.share.sessions"),

@@ -562,10 +562,17 @@ MORE: Final = {
     "regexes": consumer_groups.SETTINGS | consumer_groups.LONG_SESSIONS,
     **{each.__name__: share_groups.SETTINGS for each in SHARE_GROUPS},
     "share_offsets": share_groups.SETTINGS | share_groups.LONG_SESSIONS,
-    "share_leaders": share_groups.SETTINGS | share_groups.LONG_SESSIONS | share_groups.LONG_LOCKS,
+    **dict.fromkeys(
+        ("share_leaders", "share_dead_leaders"),
+        share_groups.SETTINGS | share_groups.LONG_SESSIONS | share_groups.LONG_LOCKS,
+    ),
 }
 """What a conversation's cluster is configured with besides."""
-FEATURES: Final = {each.__name__: {"share.version": 1} for each in SHARE_GROUPS}
+FEATURES: Final = {
+    **{each.__name__: {"share.version": 1} for each in SHARE_GROUPS},
+    "share_dead_letters": {"share.version": 2},
+    "share_dead_leaders": {"share.version": 2},
+}
 """The levels of features with which a conversation's cluster is formatted."""
 
 

@@ -666,7 +666,7 @@ def dead_letters(c: Conversation, broker: int, tp: str) -> Plain:
             [
                 record.offset,
                 *(None if text is None else text.decode() for text in (record.key, record.value)),
-                [[name, (value or b"").decode()] for name, value in record.headers],
+                [[header.key, (header.value or b"").decode()] for header in record.headers],
             ]
             for record in memory_records.decode(row["records"] or b"")
         ],
@@ -735,8 +735,46 @@ def share_dead_letters(c: Conversation) -> None:  # noqa: PLR0915 - one step aft
     queued("each")
 
 
+def share_dead_leaders(c: Conversation) -> None:
+    """A dead-letter queue without a leader, and the next leader of records that wait for it."""
+    m = ShareMembers(c)
+    m.begin("0:2")
+    say, admin = c.say, Administrator(c)
+    enabled = "--config errors.deadletterqueue.group.enable=true"
+    c.do(f"topic create dlq.t --replica-assignment 1:0 {enabled}")
+    c.do(f"topic create dlq.u --replica-assignment 1 {enabled}")
+    c.wait(1)
+    say("configured", admin.alter("g", (SET, QUEUE, "dlq.t")))
+    m.ready("m1")
+    for value in ("a0", "b1", "c2"):
+        c.produce(0, "t-0", [value])
+    say("acquired", m.fetch("m1", 0))
+    c.do("broker crash 1")
+    say("its leader has died", m.acknowledge("m1", 0, {"t-0": [(0, 0, [REJECT])]}))
+    c.do("wait until dlq.t-0.leader == 0")
+    c.wait(12)
+    say("at the next leader", dead_letters(c, 0, "dlq.t-0"))
+    m.find(0, 1)
+    say("offsets", m.offsets("t-0"))
+    say("no leader", admin.alter("g", (SET, QUEUE, "dlq.u")))
+    say("rejected", m.acknowledge("m1", 0, {"t-0": [(1, 1, [REJECT])]}))
+    c.wait(2)
+    c.do("broker crash 0")
+    c.do("wait until t-0.leader == 2")
+    c.wait(2)
+    m.broker = 2
+    say("at the next leader of t-0", m.fetch("m1", 2, ["t-0"]))
+    c.wait(1)
+    say("acquired again", m.fetch("m1", 2))
+    c.do("broker start 1")
+    c.do("wait until dlq.u-0.leader == 1")
+    c.wait(20)
+    say("written at last", dead_letters(c, 1, "dlq.u-0"))
+    say("offsets", m.offsets("t-0"))
+
+
 SHARE_GROUPS: Final = (
     *(share_members, share_records, share_sessions, share_leaders, share_offsets, share_renewals),
-    share_dead_letters,
+    *(share_dead_letters, share_dead_leaders),
 )
 """The conversations."""

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-AVAILABLE, ACQUIRED, ACKNOWLEDGED, ARCHIVED = 0, 1, 2, 4
-"""The states of a record, as they are stored."""
+AVAILABLE, ACQUIRED, ACKNOWLEDGED, ARCHIVING, ARCHIVED = range(5)
+"""The states of a record as stored; it is archiving until it is in a dead-letter queue."""
 TERMINAL: Final = (ACKNOWLEDGED, ARCHIVED)
 NOBODY: Final = ""
 
@@ -51,25 +51,29 @@ class InFlight(Struct, array_like=True):
         self.state, self.member, self.expires_us = ACQUIRED, member, expires_us
         self.deliveries += 1
 
-    def move(self, state: int, limit: int, *, counts: bool = True) -> bool:
+    def move(
+        self, state: int, limit: int, *, counts: bool = True, exhausted: int = ARCHIVED
+    ) -> bool:
         """Give up the acquisition; False if that is under way, or there is none.
 
-        Records that were delivered as often as the ``limit`` allows are archived instead of being
-        available again. Without ``counts``, the delivery is taken back.
+        Records that were delivered as often as the ``limit`` allows are ``exhausted`` instead of
+        being available again. Without ``counts``, the delivery is taken back.
         """
         if self.former is not None or self.state != ACQUIRED:
             return False
         if state == AVAILABLE and counts and self.deliveries >= limit:
-            state = ARCHIVED
+            state = exhausted
         self.state, self.member = state, NOBODY
         if not counts and state != ARCHIVED:
             self.deliveries -= 1
         return True
 
-    def begin_move(self, state: int, limit: int, write: int, *, counts: bool = True) -> bool:
+    def begin_move(
+        self, state: int, limit: int, write: int, *, counts: bool = True, exhausted: int = ARCHIVED
+    ) -> bool:
         """Like :meth:`move`, but it can be undone until ``write`` is stored."""
         former = Former(write, self.state, self.member)
-        if not self.move(state, limit, counts=counts):
+        if not self.move(state, limit, counts=counts, exhausted=exhausted):
             return False
         self.former = former
         return True

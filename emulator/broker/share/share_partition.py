@@ -16,6 +16,7 @@ from emulator.broker.share.in_flight import (
     ACKNOWLEDGED,
     ACQUIRED,
     ARCHIVED,
+    ARCHIVING,
     AVAILABLE,
     NOBODY,
     InFlight,
@@ -48,7 +49,8 @@ class Limits(NamedTuple):
     last alone. ``takes_back`` (4.1): records that are released because a session ends were not
     delivered. ``is_early_access`` (4.0): what is missing between stored records, or deleted from
     the log while it was available, is not acquired again; and the start does not wait until what
-    it passes is stored.
+    it passes is stored. ``has_dead_letters`` (4.4): what is rejected or delivered too often goes to
+    a dead-letter queue first.
     """
 
     lock_us: int
@@ -58,6 +60,12 @@ class Limits(NamedTuple):
     throttles: bool = True
     takes_back: bool = False
     is_early_access: bool = False
+    has_dead_letters: bool = False
+
+    @property
+    def exhausted(self) -> int:
+        """The state of records that were delivered often enough."""
+        return ARCHIVING if self.has_dead_letters else ARCHIVED
 
     @property
     def throttled_from(self) -> int:
@@ -547,7 +555,10 @@ class SharePartition(Struct, array_like=True):
             if kind == RENEW:
                 run.state.expires_us = now_us + limits.lock_us
                 continue
-            if not run.state.begin_move(STATE_OF[kind], limits.deliveries, write):
+            state = limits.exhausted if kind == REJECT else STATE_OF[kind]
+            if not run.state.begin_move(
+                state, limits.deliveries, write, exhausted=limits.exhausted
+            ):
                 raise Invalid(INVALID_STATE, "Unable to acknowledge records for the batch")
             self._add_to_store(run, stored)
 
@@ -571,7 +582,9 @@ class SharePartition(Struct, array_like=True):
                     continue
                 target = ARCHIVED if run.last < self.start else AVAILABLE
                 counts = not limits.takes_back
-                if run.state.begin_move(target, limits.deliveries, write, counts=counts):
+                if run.state.begin_move(
+                    target, limits.deliveries, write, counts=counts, exhausted=limits.exhausted
+                ):
                     self._add_to_store(run, stored)
         return stored
 
@@ -586,11 +599,18 @@ class SharePartition(Struct, array_like=True):
                 if not 0 < run.state.expires_us <= now_us or run.state.former is not None:
                     continue
                 target = ARCHIVED if run.last < self.start else AVAILABLE
-                if run.state.move(target, limits.deliveries):
+                if run.state.move(target, limits.deliveries, exhausted=limits.exhausted):
                     run.state.expires_us = 0
                     self._add_to_store(run, stored)
-                    self.looks_back = self.looks_back or run.state.state != ARCHIVED
+                    self.looks_back = self.looks_back or run.state.state == AVAILABLE
         return stored
+
+    def archive_dead(self, first: int, last: int) -> None:
+        """Archive what is in a dead-letter queue now, or cannot be written to it."""
+        for run in self.runs():
+            if run.state.state == ARCHIVING and first <= run.first and run.last <= last:
+                run.state.archive()
+                self.completed += self._counted(run)
 
     def _split_at_start(self, batch: InFlightBatch) -> None:
         """Give offsets states of their own where only some of them lie before the start."""

@@ -18,11 +18,26 @@ from emulator.broker.replication.purgatory import (
     PurgatoryState,
 )
 from emulator.broker.replication.replica import LEADER, Replica, Replicas
-from emulator.broker.share.in_flight import ACKNOWLEDGED, ACQUIRED, ARCHIVED, AVAILABLE, Run
+from emulator.broker.share.dead_letters import (
+    REJECTED,
+    TOO_OFTEN,
+    DeadLetterQueues,
+    DeadLetters,
+    DeadLetterState,
+)
+from emulator.broker.share.in_flight import (
+    ACKNOWLEDGED,
+    ACQUIRED,
+    ARCHIVED,
+    ARCHIVING,
+    AVAILABLE,
+    Run,
+)
 from emulator.broker.share.share_partition import (
     ACTIVE,
     EMPTY,
     INITIALIZING,
+    REJECT,
     RELEASE,
     RENEW,
     Acknowledged,
@@ -95,6 +110,7 @@ STATE_NAMES: Final = {
     AVAILABLE: "available",
     ACQUIRED: "acquired",
     ACKNOWLEDGED: "acknowledged",
+    ARCHIVING: "archived",
     ARCHIVED: "archived",
 }
 FORGETTING: Final = (NOT_LEADER, "GROUP_ID_NOT_FOUND", "UNKNOWN_TOPIC_OR_PARTITION")
@@ -104,13 +120,15 @@ FORGETTING: Final = (NOT_LEADER, "GROUP_ID_NOT_FOUND", "UNKNOWN_TOPIC_OR_PARTITI
 class Write(Struct, array_like=True):
     """Changes that are being stored, and the ``request`` that waits for them.
 
-    ``is_expiry``: locks have expired, which is not undone if it cannot be stored.
+    ``is_final``: they are made already, and are not undone if they cannot be stored. ``letters``
+    are the dead letters among them.
     """
 
     share: str
     request: int = 0
     tp: str = ""
-    is_expiry: bool = False
+    is_final: bool = False
+    letters: list[DeadLetters] = field(default_factory=list)
 
 
 class PendingAcknowledgement(Struct, array_like=True):
@@ -153,6 +171,7 @@ class ShareState(Struct, array_like=True):
     writes: dict[int, Write] = field(default_factory=dict)
     acknowledgements: dict[int, PendingAcknowledgement] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    letters: DeadLetterState = field(default_factory=DeadLetterState)
 
 
 Results = dict[str, SharedPartition]
@@ -168,6 +187,7 @@ class SharePartitionManager:
         *,
         replicas: Replicas,
         persister: SharePersister,
+        queues: DeadLetterQueues,
         end_after: Callable[[Replica, int], int],
         offset_since: Callable[[Replica, int], int | None],
     ) -> None:
@@ -181,6 +201,8 @@ class SharePartitionManager:
         self.kernel = context.kernel
         self.replicas = replicas
         self.persister = persister
+        self.queues = queues
+        queues.on_end = self._letters_ended
         self._end_after = end_after
         self._offset_since = offset_since
         persister.on_answer(READS, self._state_read)
@@ -222,6 +244,7 @@ class SharePartitionManager:
             self.throttles,
             not (self.renews or self.is_early_access),
             self.is_early_access,
+            self.queues.is_asked(group),
         )
 
     def _lock_ms(self, group: str) -> int:
@@ -435,6 +458,13 @@ class SharePartitionManager:
         self.kernel.emit(
             events.SharePartitionLoaded, *self._share_fields(share), share.start, stored
         )
+        archiving = [
+            StateBatch(run.first, run.last, ARCHIVING, run.state.deliveries)
+            for run in share.runs()
+            if run.state.state == ARCHIVING
+        ]
+        for letters in _letters(share, archiving, limit=limits.deliveries):
+            self.queues.write(letters)
         self.delayed.check_and_complete(share.tp)
 
     def _fail(self, name: str, share: SharePartition, error: str) -> None:
@@ -728,7 +758,8 @@ class SharePartitionManager:
         self._emit_acknowledged(message, share, batches, stored)
         if stored:
             pending.writes += 1
-            self._store(number, share, stored, Write(name, request, tp))
+            letters = _letters(share, stored, batches)
+            self._store(number, share, stored, Write(name, request, tp, letters=letters))
         self._check_fetches(share)
 
     def _emit_acknowledged(
@@ -750,7 +781,7 @@ class SharePartitionManager:
             is_released = any(
                 acknowledged.first <= change.first <= acknowledged.last for acknowledged in released
             )
-            if change.state == ARCHIVED and is_released:
+            if change.state in (ARCHIVING, ARCHIVED) and is_released:
                 archived = (change.first, change.last, change.deliveries)
                 self.kernel.emit(events.RecordsArchived, *self._share_fields(share), *archived)
 
@@ -797,33 +828,47 @@ class SharePartitionManager:
 
     def _state_written(self, number: int, response: ShareGroupStateResponse) -> None:
         """Complete or undo changes that were to be stored."""
-        write = self.state.writes.pop(number)
-        share = self.state.partitions.get(write.share)
-        error = response.error
+        write, error = self.state.writes.pop(number), response.error
         if error != NONE:
             error = STATE_ERRORS.get(error, UNKNOWN_ERROR)
+        share = self.state.partitions.get(write.share)
         if share is not None:
-            limits = self.limits(share.group)
-            former_start, undone = share.start, share.changed_by(number) if error != NONE else []
-            if write.is_expiry:
-                share.advance(limits)
-            else:
-                share.complete(number, limits, self.kernel.now, stored=error == NONE)
-            for run in undone:
-                self._emit_restored(share, run, error)
-            self._emit_start(share, former_start)
-            self._schedule_expiry(share)
-            if error in FORGETTING:
-                self._forget(write.share, error)
-        if write.request:
-            pending = self.state.acknowledgements.get(write.request)
-            if pending is not None:
-                pending.writes -= 1
-                if error != NONE:
-                    pending.errors[write.tp] = (error, response.message)
-                self._check_stored(write.request)
+            self._complete(share, number, write, error)
+        pending = self.state.acknowledgements.get(write.request)
+        if pending is not None:
+            pending.writes -= 1
+            if error != NONE:
+                pending.errors[write.tp] = (error, response.message)
+            self._check_stored(write.request)
         if share is not None:
             self._check_fetches(share)
+        for letters in write.letters if error == NONE or write.is_final else ():
+            self.queues.write(letters)
+
+    def _complete(self, share: SharePartition, number: int, write: Write, error: str) -> None:
+        """Complete or undo the changes of a share-partition that ``write`` stores."""
+        limits = self.limits(share.group)
+        former_start, undone = share.start, share.changed_by(number) if error != NONE else []
+        if write.is_final:
+            share.advance(limits)
+        else:
+            share.complete(number, limits, self.kernel.now, stored=error == NONE)
+        for run in undone:
+            self._emit_restored(share, run, error)
+        self._emit_start(share, former_start)
+        self._schedule_expiry(share)
+        if error in FORGETTING:
+            self._forget(write.share, error)
+
+    def _letters_ended(self, letters: DeadLetters) -> None:
+        """Archive records that are in a dead-letter queue now, or cannot be written to it."""
+        share = self.state.partitions.get(letters.share)
+        if share is None or share.status != ACTIVE:
+            return
+        share.archive_dead(letters.first, letters.last)
+        archived = StateBatch(letters.first, letters.last, ARCHIVED, letters.deliveries)
+        number = self.persister.number()
+        self._store(number, share, [archived], Write(letters.share, is_final=True))
 
     # ---- locks and sessions that end
 
@@ -847,7 +892,8 @@ class SharePartitionManager:
             stored = share.expire(limits, self.kernel.now)
             if stored:
                 self._emit_released(share, stored, "lock expired")
-                self._store(self.persister.number(), share, stored, Write(name, is_expiry=True))
+                write = Write(name, is_final=True, letters=_letters(share, stored))
+                self._store(self.persister.number(), share, stored, write)
             self._schedule_expiry(share)
             self._check_fetches(share)
 
@@ -916,7 +962,7 @@ class SharePartitionManager:
             stored = share.release(session.member_id, self.limits(session.group), number)
             if stored:
                 self._emit_released(share, stored, "session ended")
-                self._store(number, share, stored, Write(name))
+                self._store(number, share, stored, Write(name, letters=_letters(share, stored)))
             self._schedule_expiry(share)
             self._check_fetches(share)
 
@@ -957,6 +1003,40 @@ def _runs(acknowledged: Acknowledgement) -> list[tuple[int, int, int]]:
         else:
             runs.append((offset, offset, kind))
     return runs
+
+
+def _letters(
+    share: SharePartition,
+    stored: Sequence[StateBatch],
+    acknowledged: Sequence[Acknowledgement] = (),
+    limit: int = 0,
+) -> list[DeadLetters]:
+    """The dead letters of a change: what members reject, and what was delivered too often.
+
+    What is found in the stored state was delivered ``limit`` times, or rejected.
+    """
+    rejected = [
+        (first, last)
+        for batch in acknowledged
+        for first, last, kind in _runs(batch)
+        if kind == REJECT
+    ]
+    return [
+        DeadLetters(
+            share=f"{share.group}\n{share.tp}",
+            group=share.group,
+            tp=share.tp,
+            first=batch.first,
+            last=batch.last,
+            deliveries=batch.deliveries,
+            cause=REJECTED
+            if any(first <= batch.first <= last for first, last in rejected)
+            or batch.deliveries < limit
+            else TOO_OFTEN,
+        )
+        for batch in stored
+        if batch.state == ARCHIVING
+    ]
 
 
 def _is_invalid_renewal(message: ShareFetchRequest) -> bool:

@@ -12,7 +12,7 @@ from emulator.releases.config import (
     check_without_effect,
     consumer_defaults,
     is_kraft,
-    previewed,
+    preview_of,
     producer_defaults,
     profile_of,
     resolve,
@@ -158,8 +158,9 @@ def test_early_access_to_share_groups_needs_unstable_requests(
     config: dict[str, str], is_on: bool
 ) -> None:
     resolve("4.0", config)
-    assert previewed(config, PROFILES["4.0"]).get("share_groups", False) == is_on
-    assert previewed(config, PROFILES["4.1"]) == {}
+    profile = preview_of(config, PROFILES["4.0"])
+    assert (profile is not None and profile.has("share_groups")) == is_on
+    assert preview_of(config, PROFILES["4.1"]) is None
 
 
 @pytest.mark.parametrize("version", ["3.9", "4.1"])
