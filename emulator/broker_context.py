@@ -216,10 +216,6 @@ class BrokerContext:
         """unclean.leader.election.enable of a topic as this broker sees it."""
         return self.topic_values(topic).unclean_leader_election_enable
 
-    def max_message_bytes(self, topic: str) -> int:
-        """max.message.bytes of a topic as this broker sees it."""
-        return self.topic_values(topic).max_message_bytes
-
     def topic_values(self, topic: str) -> TopicValues:
         """The effective configuration of a topic's partitions on this broker."""
         if self._config_version == self.configuration.version:

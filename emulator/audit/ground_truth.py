@@ -447,7 +447,7 @@ def _batch_at(log: Log, offset: int) -> RecordBatch | None:
     batch = log.batches[-1]
     if batch.base_offset > offset:
         batch = log.batches[log.position(offset)]
-    return None if batch.is_empty else batch
+    return None if batch.first_record == NO_RECORDS else batch
 
 
 def _is_in_place(acked: Acked, log: Log) -> bool:

@@ -84,14 +84,6 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
     aborted: list[tuple[int, int]] | None = None
     fetch_offset: int = -1
 
-    def is_news(self, high_watermark: int, log_end_offset: int, log_start: int = 0) -> bool:
-        """Whether it has news for a follower with this HW, LEO and log start; rarely true."""
-        if self.batches or self.high_watermark != high_watermark or self.error != "NONE":
-            return True
-        if self.log_start > log_start:
-            return True
-        return high_watermark > log_end_offset or self.diverging is not None
-
 
 class FetchResponse(Message, frozen=True):
     """The response to a :class:`FetchRequest`.

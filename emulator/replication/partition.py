@@ -716,6 +716,9 @@ def divergence(
     """
     if last_fetched_epoch < 0 or state.epochs is None:
         return None
+    entries = state.epochs.entries
+    if entries and last_fetched_epoch == entries[-1][0] and offset <= state.log_end:
+        return None  # as nearly always: it is in the epoch that the log ends in
     epoch, end = state.epochs.end_offset_for(last_fetched_epoch, state.log_end, rules.profile)
     if end == UNDEFINED:
         return LogReadResult("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
@@ -739,10 +742,9 @@ def fetch_records(
     error = epoch_error(state, current_epoch, rules)
     if error != NONE or state is None:
         return LogReadResult(error)
-    if last_fetched_epoch >= 0:
-        differs = divergence(state, offset, last_fetched_epoch, rules)
-        if differs is not None:
-            return differs
+    differs = divergence(state, offset, last_fetched_epoch, rules)
+    if differs is not None:
+        return differs
     if offset < state.log_start or offset > state.log_end:
         return LogReadResult("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
     if follower not in state.remotes:

@@ -67,24 +67,38 @@ class Network(Struct, eq=False):
         request: int = 0,
         *,
         is_prompt: bool = False,
+        released: int = 0,
     ) -> int:
         """Send a message; return the ``seq`` that identifies it.
 
         ``request`` is the ``seq`` of the request that a response belongs to. ``is_prompt``: it
-        reaches clients as soon as it would reach a broker.
+        reaches clients as soon as it would reach a broker. ``released`` is the ``seq`` of a message
+        that has waited on the link, and passes now.
         """
-        kernel = self.kernel
-        seq = kernel.unobserved(events.MessageSent)
+        kernel, state = self.kernel, self.state
+        seq = released or kernel.unobserved(events.MessageSent)
         if not seq:
             name, detail = type(message).__name__, message.detail()
             seq = kernel.emit(events.MessageSent, name, source, destination, request, detail)
-        links = self.state.links
         if not kernel.state.hosts[destination].up:
             self._refuse(source, destination, seq)
-        elif links and (link := links.get((source, destination))) is not None:
-            self._send_impaired(source, destination, link, seq, message)
-        else:
-            self._carry(source, destination, seq, message, 0, is_prompt=is_prompt)
+            return seq
+        key, delay_us = (source, destination), 0
+        if state.links and not released and (link := state.links.get(key)) is not None:
+            if self._is_stopped(source, destination, link, seq, message):
+                return seq
+            delay_us, is_prompt = link.delay_us, False
+        latency_us = state.latency_us
+        if latency_us is None:
+            latency_us = LATENCY_MIN_US + int(kernel.random() * LATENCY_SPREAD_US)
+            if CLIENTS in key and not is_prompt:
+                latency_us += CLIENT_LATENCY_US
+        at_us = kernel.state.now_us + latency_us + delay_us
+        last_us = state.arrivals.get(key, 0)
+        if at_us <= last_us:  # TCP: a message does not overtake the one before it
+            at_us = last_us + 1
+        state.arrivals[key] = at_us
+        kernel.schedule(at_us, destination, message, seq, source)
         return seq
 
     def _refuse(self, source: int, destination: int, seq: int) -> None:
@@ -97,45 +111,21 @@ class Network(Struct, eq=False):
             at_us = kernel.state.now_us + 2 * LATENCY_MIN_US
             kernel.schedule(at_us, source, ConnectionLost(destination, seq), seq, destination)
 
-    def _carry(
-        self,
-        source: int,
-        destination: int,
-        seq: int,
-        message: AnyMessage,
-        delay_us: int,
-        *,
-        is_prompt: bool = False,
-    ) -> None:
-        kernel, state = self.kernel, self.state
-        latency_us = state.latency_us
-        if latency_us is None:
-            latency_us = LATENCY_MIN_US + int(kernel.random() * LATENCY_SPREAD_US)
-            if CLIENTS in (source, destination) and not is_prompt:
-                latency_us += CLIENT_LATENCY_US
-        at_us = kernel.state.now_us + latency_us + delay_us
-        arrivals = state.arrivals
-        key = (source, destination)
-        last_us = arrivals.get(key, 0)
-        if at_us <= last_us:  # TCP: a message does not overtake the one before it
-            at_us = last_us + 1
-        arrivals[key] = at_us
-        kernel.schedule(at_us, destination, message, seq, source)
-
-    def _send_impaired(
+    def _is_stopped(
         self, source: int, destination: int, link: Link, seq: int, message: AnyMessage
-    ) -> None:
+    ) -> bool:
+        """Whether a message does not arrive over an impaired link: it is lost, or waits."""
         kernel = self.kernel
-        name = type(message).__name__
         if link.drop_percent and kernel.random() * 100 < link.drop_percent:
             kernel.emit(events.MessageLost, seq, "dropped")
             self._break(source, destination, seq, message)
-        elif link.cut or (link.holding and _held(link, name)):
+            return True
+        if link.cut or (link.holding and _held(link, type(message).__name__)):
             kernel.emit(events.MessageHeld, seq)
             incarnation = kernel.state.hosts[destination].incarnation
             link.waiting.append((incarnation, seq, message))
-        else:
-            self._carry(source, destination, seq, message, link.delay_us)
+            return True
+        return False
 
     def _break(self, source: int, destination: int, seq: int, message: AnyMessage) -> None:
         """Notify both ends that the connection broke at message ``seq``.
@@ -281,7 +271,7 @@ class Network(Struct, eq=False):
                     self._break(source, destination, seq, message)
             else:
                 kernel.emit(events.MessageReleased, seq)
-                self._carry(source, destination, seq, message, 0)
+                self.send(source, destination, message, released=seq)
 
     def _settle_link(self, source: int, destination: int, link: Link) -> None:
         self.kernel.emit(

@@ -361,7 +361,6 @@ class FetchSessions:
             # (Partition.isReplicaIsrEligible, KIP-903).
             is_current = session.replica_epoch == epoch
         counted = CountFetch(follower, requested.offset, is_current)
-        high_watermark = response.high_watermark
         if self.rules.counts_fetch_first:
             # Up to 0.8.1 a fetch updates the follower's position before the read, so its response
             # already carries the HW that it raised. Since 0.8.2 the read comes first, and followers
@@ -374,11 +373,12 @@ class FetchSessions:
             batches = self._records(session, replica, requested.offset, limit_bytes, at_least_one)
         if not self.rules.counts_fetch_first:
             self.replicas.do(replica, counted)
-        if self.rules.tells_raised_high_watermark:
-            high_watermark = replica.high_watermark
-        _note_membership(session, replica)
+        if session.outside or follower not in replica.isr:
+            _note_membership(session, replica)
         if not batches:
             return None
+        tells_raised = self.rules.tells_raised_high_watermark
+        high_watermark = replica.high_watermark if tells_raised else response.high_watermark
         return FetchedPartition(NONE, high_watermark, replica.log_start, batches)
 
     def _records(
@@ -469,7 +469,7 @@ class FetchSessions:
         response = FetchResponse(request, rows)
         if self.locks.state.held and self.locks.keep(follower, request, response):
             return
-        self.context.respond(follower, request, response)
+        self.context.network.send(self.context.id, follower, response, request)
 
     def _add_news(self, session: FetchSession, rows: Rows) -> None:
         """Add the HWs that are new to the follower to a response."""

@@ -23,6 +23,7 @@ from emulator.protocol import (
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
 )
+from emulator.releases.config_names import BrokerConfig
 from emulator.replication.fetching import (
     ADJUSTED,
     ASKED_AGAIN,
@@ -45,6 +46,7 @@ from emulator.replication.partition import (
     AdjustToLeader,
     AppendFetched,
     KeepFetching,
+    Partition,
     StartFetching,
     StopFetching,
     TruncateToEpochEnd,
@@ -246,7 +248,7 @@ class FetcherManager:
         # (``AbstractFetcherThread.doWork``): both hold up all partitions of the fetcher.
         for tp in fetcher.out_of_range:
             if fetcher.partitions[tp].resume_us <= now:
-                self._send(fetcher, self.ends_question(tp))
+                self._send(fetcher, self.ends_question(tp), self.context.config)
                 return
         if fetcher.truncating:
             asking = [tp for tp in fetcher.truncating if fetcher.partitions[tp].resume_us <= now]
@@ -261,7 +263,8 @@ class FetcherManager:
             replica = self.replicas.by_name[tp]
             rows[tp] = self.epoch_question(replica)
             fetcher.partitions[tp].asked_epoch = replica.leader_epoch
-        self._send(fetcher, OffsetsForLeaderEpochRequest(self.context.id, rows))
+        question = OffsetsForLeaderEpochRequest(self.context.id, rows)
+        self._send(fetcher, question, self.context.config)
 
     def epoch_question(self, replica: Replica) -> tuple[int, int]:
         """The follower's current leader epoch (-1: not sent), and the latest epoch in its log."""
@@ -315,7 +318,7 @@ class FetcherManager:
             replica_epoch=self.replica_epoch(),
         )
         fetcher.session_open = True
-        self._send(fetcher, request)
+        self._send(fetcher, request, config)
 
     def replica_epoch(self) -> int:
         """The broker epoch in this broker's fetches; -1 in releases that do not send it."""
@@ -334,10 +337,10 @@ class FetcherManager:
             replica.log_end, epoch, last, limit_bytes, replica.log_start, topic_id
         )
 
-    def _send(self, fetcher: Fetcher, message: Question) -> None:
+    def _send(self, fetcher: Fetcher, message: Question, config: BrokerConfig) -> None:
         context = self.context
         fetcher.request = context.network.send(context.id, fetcher.source, message)
-        at_us = self.kernel.state.now_us + context.config.replica_socket_timeout_us
+        at_us = self.kernel.state.now_us + config.replica_socket_timeout_us
         context.timers.set_deadline(SOCKET_TIMEOUT, fetcher.source, at_us)
 
     def _ended(self, source: int, request: int) -> Fetcher | None:
@@ -365,7 +368,7 @@ class FetcherManager:
             # would not follow the log's end.
             if fetch_state.asked_offset != replica.log_end:
                 fetcher.changed[tp] = None
-            elif row.is_news(replica.high_watermark, replica.log_end, replica.log_start):
+            elif is_news(row, replica):
                 self._take(fetcher, replica, fetch_state, row)
         self.pump(fetcher)
 
@@ -514,3 +517,15 @@ class FetcherManager:
             if self.state.by_source[source].request > 0:  # each request resets the deadline
                 self.context.network.give_up(self.context.id, source)
                 self.connection_lost(source)
+
+
+def is_news(row: FetchedPartition, replica: Partition) -> bool:
+    """Whether a row of a response has news for a follower; rarely true."""
+    return bool(
+        row.batches
+        or row.high_watermark != replica.high_watermark
+        or row.error != NONE
+        or row.log_start > replica.log_start
+        or replica.high_watermark > replica.log_end
+        or row.diverging is not None
+    )

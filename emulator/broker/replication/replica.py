@@ -118,8 +118,7 @@ class Replicas:
         self.moment = Moment()
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
-        self._handlers: dict[type, Handler] = {
-            **dict.fromkeys(get_args(Effect), _ignore),
+        own: dict[type, Handler] = {
             AppendAsLeader: self._append_as_leader,
             AppendAsFollower: self._append_as_follower,
             TruncateLog: self._truncate,
@@ -135,11 +134,13 @@ class Replicas:
             StopLeading: lambda replica, _effect: self.index.lagging.pop(replica.tp, None),
             Then: lambda replica, effect: self.do(replica, effect.command),
         }
+        self._handlers: dict[type, tuple[Handler, ...]] = {
+            effect: (own[effect],) if effect in own else () for effect in get_args(Effect)
+        }
 
     def on(self, effect: type, handler: Handler) -> None:
         """Let ``handler`` react to effects of a type, after the log and those added before."""
-        earlier = self._handlers[effect]
-        self._handlers[effect] = handler if earlier is _ignore else _both(earlier, handler)
+        self._handlers[effect] += (handler,)
 
     def served(self, tp: str) -> Replica | None:
         """The replica that produce requests and fetches of a partition get to; None if none.
@@ -183,7 +184,8 @@ class Replicas:
         effects = step(replica, command, self.rules, moment)
         handlers = self._handlers
         for effect in effects:
-            handlers[type(effect)](replica, effect)
+            for handle in handlers[type(effect)]:
+                handle(replica, effect)
         return effects
 
     def at(self, replica: Replica) -> Moment:
@@ -439,17 +441,3 @@ class Replicas:
         for follower in effect.followers:
             self._emit(events.RemoteLogEndOffsetChanged, replica.tp, self._id, follower, -1)
         self.index.lagging[replica.tp] = None
-
-
-def _both(first: Handler, second: Handler) -> Handler:
-    """Combine two handlers into one: most effects have a single handler, called directly."""
-
-    def carry_out(replica: Replica, effect: Effect) -> None:
-        first(replica, effect)
-        second(replica, effect)
-
-    return carry_out
-
-
-def _ignore(_replica: Replica, _effect: Effect) -> None:
-    """Ignore an effect without a handler."""

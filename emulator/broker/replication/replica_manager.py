@@ -3,6 +3,8 @@
 Produce requests, and the requests of followers and consumers to a leader other than fetches.
 """
 
+from typing import NamedTuple
+
 from msgspec.structs import replace
 
 from emulator.broker.replication.delayed_delete_records import (
@@ -49,6 +51,18 @@ TO_HIGH_WATERMARK = -1
 """The offset that means the high watermark (``DeleteRecordsRequest``)."""
 
 
+class Appended(NamedTuple):
+    """The error of a produce request, or where its batch begins in the log, and when it came.
+
+    ``keyless`` are the places of the records that lack a key.
+    """
+
+    error: str
+    base_offset: int = -1
+    time_ms: int = -1
+    keyless: tuple[int, ...] = ()
+
+
 class ReplicaManager:
     """Handles requests for a broker's partitions."""
 
@@ -84,30 +98,14 @@ class ReplicaManager:
             return
         replica = self.replicas.served(message.tp)
         log_start = -1 if replica is None else replica.log_start
-        error, base, time_ms = self._refusal(replica, message), -1, -1
-        keyless: tuple[int, ...] = ()
-        if error == NONE and replica is not None:
-            verdict = self._verdict(replica, message)
-            keyless = self._without_keys(message) if verdict is None else ()
-            if keyless:
-                error = "CORRUPT_MESSAGE"
-                if self.profile.has("invalid_record_error"):
-                    error = "INVALID_RECORD"
-            elif verdict is None:
-                base = replica.log_end if message.batch.count else -1
-                fetches = self.sessions.session_fetches(replica)
-                batch = self._stamped(message)
-                time_ms = batch.append_time_ms
-                self.replicas.do(replica, Append(batch, fetches))
-            elif verdict is not None:
-                error, base = verdict
-            if error == NONE and message.acks == -1:
-                required = base + message.batch.count
-                delayed = DelayedProduce(
-                    request, client, message.tp, required, base, log_start, time_ms
-                )
-                self.produces.purgatory.try_complete_else_watch(delayed, message.timeout_us)
-                return
+        error, base, time_ms, keyless = self._append(replica, message)
+        if error == NONE and message.acks == -1:
+            required = base + message.batch.count
+            delayed = DelayedProduce(
+                request, client, message.tp, required, base, log_start, time_ms
+            )
+            self.produces.purgatory.try_complete_else_watch(delayed, message.timeout_us)
+            return
         if message.acks == 0:
             if error != NONE:
                 self.context.close_connection(client, request)
@@ -116,27 +114,40 @@ class ReplicaManager:
         # Who hears of the record first, its client or a follower, is chance.
         self.context.respond(client, request, response, is_prompt=error == NONE)
 
-    def _stamped(self, message: ProduceRequest) -> RecordBatch:
-        """The batch with this broker's time, if the topic's records have that (KIP-32)."""
-        batch = message.batch
-        if not self.context.topic_values(message.tp.rpartition("-")[0]).log_append_time:
-            return batch
-        return replace(batch, append_time_ms=self.context.timestamp_ms)
+    def _append(self, replica: Replica | None, message: ProduceRequest) -> Appended:
+        """Append a batch unless it is refused, or was appended before."""
+        error = self._refusal(replica, message)
+        if error != NONE or replica is None:
+            return Appended(error)
+        batch, values = message.batch, self.context.topic_values(message.tp.rpartition("-")[0])
+        if message.size_bytes > values.max_message_bytes:
+            return Appended("MESSAGE_TOO_LARGE")
+        verdict = self._verdict(replica, batch, is_coordinators=message.is_coordinators)
+        if verdict is not None:
+            return Appended(*verdict)
+        if values.compacts and (keyless := self._without_keys(batch)):
+            has_own_error = self.profile.has("invalid_record_error")
+            error = "INVALID_RECORD" if has_own_error else "CORRUPT_MESSAGE"
+            return Appended(error, keyless=keyless)
+        if values.log_append_time:  # the topic's records have the broker's time (KIP-32)
+            batch = replace(batch, append_time_ms=self.context.timestamp_ms)
+        base = replica.log_end if batch.count else -1
+        self.replicas.do(replica, Append(batch, self.sessions.session_fetches(replica)))
+        return Appended(NONE, base, batch.append_time_ms)
 
-    def _without_keys(self, message: ProduceRequest) -> tuple[int, ...]:
+    def _without_keys(self, batch: RecordBatch) -> tuple[int, ...]:
         """The places of the records that a compacted topic cannot have (``LogValidator``)."""
-        if not self.context.topic_values(message.tp.rpartition("-")[0]).compacts:
-            return ()
         if not self.profile.has("compacted_topics_need_keys"):
             return ()
-        return tuple(self.context.ledger.keyless(message.batch))
+        return tuple(self.context.ledger.keyless(batch))
 
-    def _verdict(self, replica: Replica, message: ProduceRequest) -> tuple[str, int] | None:
+    def _verdict(
+        self, replica: Replica, batch: RecordBatch, *, is_coordinators: bool
+    ) -> tuple[str, int] | None:
         """The error of idempotence and transaction checks, if any (``ProducerStates.check``)."""
-        batch = message.batch
         if batch.producer_id < 0:
             return None
-        if batch.base_sequence >= 0 and not message.is_coordinators:
+        if batch.base_sequence >= 0 and not is_coordinators:
             return replica.producers.check(self.profile, batch)
         error = replica.producers.check_epoch(batch)  # appended by a coordinator
         return None if error == NONE else (error, -1)
@@ -147,13 +158,7 @@ class ReplicaManager:
         if replica is None:
             return self.context.absence_error(message.tp)
         acks = message.acks if message.needs_min_isr else 1
-        error = produce_error(replica, acks, self.rules, self.replicas.at(replica))
-        if error != NONE:
-            return error
-        topic, _, _ = message.tp.rpartition("-")
-        if message.size_bytes > self.context.max_message_bytes(topic):
-            return "MESSAGE_TOO_LARGE"
-        return NONE
+        return produce_error(replica, acks, self.rules, self.replicas.at(replica))
 
     def delete_records(self, client: int, request: int, message: DeleteRecordsRequest) -> None:
         """Delete records before an offset; respond once the live followers have, too.

@@ -41,26 +41,6 @@ def test_a_fetch_response_tells_high_watermark_first_offset_and_count() -> None:
     assert told == [["t-0", 4, 5, 3], ["t-1", -1, -1, 0, "FENCED_LEADER_EPOCH"]]
 
 
-@pytest.mark.parametrize(
-    ("row", "high_watermark", "end"),
-    [
-        (replication.FetchedPartition("NONE", 3, 0, []), 2, 5),
-        (replication.FetchedPartition("NONE", 6, 0, []), 6, 5),
-        (replication.FetchedPartition("NONE", 2, 0, [RecordBatch(5, 3, 2, 9)]), 2, 5),
-        (replication.FetchedPartition("NONE", 2, 0, [], (1, 4)), 2, 5),
-        (replication.FetchedPartition("FENCED_LEADER_EPOCH", 2, 0, []), 2, 5),
-    ],
-)
-def test_a_higher_watermark_records_a_truncation_and_an_error_are_news(
-    row: replication.FetchedPartition, high_watermark: int, end: int
-) -> None:
-    assert row.is_news(high_watermark, end)
-
-
-def test_what_a_follower_knows_is_no_news() -> None:
-    assert not replication.FetchedPartition("NONE", 2, 0, []).is_news(2, 5)
-
-
 def test_a_batch_ends_after_its_last_record() -> None:
     assert RecordBatch(5, 3, 2, 9).end_offset == 8
 

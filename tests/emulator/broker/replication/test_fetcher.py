@@ -10,6 +10,7 @@ from emulator.broker.replication.fetcher import (
     NEXT_THREAD_US,
     THREAD_US,
     Fetcher,
+    is_news,
 )
 from emulator.cluster import Cluster
 from emulator.events import HighWatermarkChanged, LogTruncated, MessageSent, RecordsAppended
@@ -31,7 +32,7 @@ from emulator.inputs.statements import (
 from emulator.protocol import FetchedPartition, RecordBatch
 from emulator.releases.profiles import VERSIONS
 from emulator.replication.fetching import FAILED, FETCHING, TRUNCATING, FetchState
-from emulator.replication.partition import LoseTail
+from emulator.replication.partition import LoseTail, Partition
 from tests.support.generations import BY_HIGH_WATERMARK, ON_FETCH, WITH_EPOCHS, since
 from tests.support.lab import TP, Lab
 from tests.support.running import do
@@ -494,3 +495,28 @@ def test_without_zookeeper_a_fetchers_thread_takes_a_while_to_start() -> None:
     do(cluster, Wait(duration_us=100_000))
     del fetchers.state.by_source[0]
     assert fetchers._new_fetcher(0).resume_us - cluster.kernel.now == THREAD_US
+
+
+# ---- what is news in a response
+
+
+@pytest.mark.parametrize(
+    ("row", "high_watermark"),
+    [
+        (FetchedPartition("NONE", 3, 0, []), 2),
+        (FetchedPartition("NONE", 6, 0, []), 6),
+        (FetchedPartition("NONE", 2, 1, []), 2),
+        (FetchedPartition("NONE", 2, 0, [RecordBatch(5, 3, 2, 9)]), 2),
+        (FetchedPartition("NONE", 2, 0, [], (1, 4)), 2),
+        (FetchedPartition("FENCED_LEADER_EPOCH", 2, 0, []), 2),
+    ],
+)
+def test_a_higher_watermark_or_log_start_records_a_truncation_and_an_error_are_news(
+    row: FetchedPartition, high_watermark: int
+) -> None:
+    assert is_news(row, Partition(TP, 1, log_end=5, high_watermark=high_watermark))
+
+
+def test_what_a_follower_knows_is_no_news() -> None:
+    row = FetchedPartition("NONE", 2, 0, [])
+    assert not is_news(row, Partition(TP, 1, log_end=5, high_watermark=2))
