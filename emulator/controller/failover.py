@@ -6,6 +6,8 @@ Source: KafkaController.onControllerFailover, 0.8.2 to 3.9; each step is an even
 from collections.abc import Callable
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import (
     OFFLINE,
@@ -45,30 +47,19 @@ CHILD_WATCHES = (
 )
 
 
-class Failover:
+class Failover(Struct, eq=False):
     """The initialization of a new controller."""
 
-    def __init__(  # noqa: PLR0917 - every part has its own step
-        self,
-        context: ControllerContext,
-        channels: Channels,
-        partitions: PartitionStateMachine,
-        replicas: ReplicaStateMachine,
-        deletion: TopicDeletion,
-        reassignment: Reassignment,
-        rebalance: LeaderRebalance,
-        listeners: Listeners,
-    ) -> None:
-        self.context = context
-        self.channels = channels
-        self.partitions = partitions
-        self.replicas = replicas
-        self.deletion = deletion
-        self.reassignment = reassignment
-        self.rebalance = rebalance
-        self.listeners = listeners
-        self.resumes = False
-        """Whether an earlier failover has already seen that the offline partitions are so."""
+    context: ControllerContext
+    channels: Channels
+    partitions: PartitionStateMachine
+    replicas: ReplicaStateMachine
+    deletion: TopicDeletion
+    reassignment: Reassignment
+    rebalance: LeaderRebalance
+    listeners: Listeners
+    resumes: bool = False
+    """Whether an earlier failover has already seen that the offline partitions are so."""
 
     def next_epoch(self) -> tuple[int, int] | None:
         """Up to 2.0 the first steps: read the epoch and increment it conditionally.

@@ -6,6 +6,8 @@ Source: ``KafkaController.checkAndTriggerAutoLeaderRebalance``, ``PreferredRepli
 
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import ONLINE, ControllerContext
 from emulator.controller.partition_state_machine import PartitionStateMachine
@@ -14,15 +16,12 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 
-class LeaderRebalance:
+class LeaderRebalance(Struct, eq=False):
     """The preferred leader elections of an active controller, and elections on request."""
 
-    def __init__(
-        self, context: ControllerContext, channels: Channels, partitions: PartitionStateMachine
-    ) -> None:
-        self.context = context
-        self.channels = channels
-        self.partitions = partitions
+    context: ControllerContext
+    channels: Channels
+    partitions: PartitionStateMachine
 
     # ---- preferred leaders
 

@@ -5,6 +5,8 @@ Each watch is set again by re-reading; the controller acts on the difference to 
 
 from sys import intern
 
+from msgspec import Struct
+
 from emulator.controller.broker_changes import BrokerChanges
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import NEW, ControllerContext
@@ -16,26 +18,16 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 
-class Listeners:
+class Listeners(Struct, eq=False):
     """The znode listeners of an active controller."""
 
-    def __init__(  # noqa: PLR0917 - every part that a znode can affect
-        self,
-        context: ControllerContext,
-        channels: Channels,
-        partitions: PartitionStateMachine,
-        deletion: TopicDeletion,
-        reassignment: Reassignment,
-        rebalance: LeaderRebalance,
-        brokers: BrokerChanges,
-    ) -> None:
-        self.context = context
-        self.channels = channels
-        self.partitions = partitions
-        self.deletion = deletion
-        self.reassignment = reassignment
-        self.rebalance = rebalance
-        self.brokers = brokers
+    context: ControllerContext
+    channels: Channels
+    partitions: PartitionStateMachine
+    deletion: TopicDeletion
+    reassignment: Reassignment
+    rebalance: LeaderRebalance
+    brokers: BrokerChanges
 
     # ---- dispatch
 

@@ -9,6 +9,8 @@ Source: ``PartitionStateMachine`` 0.8.2 to 3.9; ``PartitionLeaderSelector`` up t
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from emulator import events
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import (
@@ -34,13 +36,11 @@ PARTITION: Final = {
 """The valid previous states of each target state."""
 
 
-class PartitionStateMachine:
+class PartitionStateMachine(Struct, eq=False):
     """The partition state machine of an active controller."""
 
-    def __init__(self, context: ControllerContext, channels: Channels) -> None:
-        """Elect for the broker of ``context``; inform the brokers through ``channels``."""
-        self.context = context
-        self.channels = channels
+    context: ControllerContext
+    channels: Channels
 
     # ---- states
 

@@ -6,6 +6,8 @@ replicas being added and removed, and a reassignment can be cancelled.
 
 from contextlib import suppress
 
+from msgspec import Struct
+
 from emulator.common.names import split
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import ControllerContext, Move, UnreadableError
@@ -24,23 +26,14 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 
-class Reassignment:
+class Reassignment(Struct, eq=False):
     """The reassignments of an active controller."""
 
-    def __init__(
-        self,
-        context: ControllerContext,
-        channels: Channels,
-        partitions: PartitionStateMachine,
-        replicas: ReplicaStateMachine,
-        deletion: TopicDeletion,
-    ) -> None:
-        """Reassign for the broker of ``context``; blocked deletions resume after a reassignment."""
-        self.context = context
-        self.channels = channels
-        self.partitions = partitions
-        self.replicas = replicas
-        self.deletion = deletion
+    context: ControllerContext
+    channels: Channels
+    partitions: PartitionStateMachine
+    replicas: ReplicaStateMachine
+    deletion: TopicDeletion
 
     @property
     def _is_listed(self) -> bool:

@@ -6,6 +6,8 @@ on dead ones make the topic wait until their brokers return.
 
 from collections.abc import Collection
 
+from msgspec import Struct
+
 from emulator.common.names import split
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import ControllerContext, Deletion, Move
@@ -23,20 +25,13 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 
-class TopicDeletion:
+class TopicDeletion(Struct, eq=False):
     """The topics that an active controller is deleting."""
 
-    def __init__(
-        self,
-        context: ControllerContext,
-        channels: Channels,
-        partitions: PartitionStateMachine,
-        replicas: ReplicaStateMachine,
-    ) -> None:
-        self.context = context
-        self.channels = channels
-        self.partitions = partitions
-        self.replicas = replicas
+    context: ControllerContext
+    channels: Channels
+    partitions: PartitionStateMachine
+    replicas: ReplicaStateMachine
 
     def queue(self) -> None:
         """Queue pending deletions as a new controller.
