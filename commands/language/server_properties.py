@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from commands.language.images import located
-from emulator.releases.config import MISSPELT, in_milliseconds, known_settings
 from sessions.grammar.words import BadWord
 from sessions.text import clean
 
@@ -41,6 +40,8 @@ def effective(properties: dict[str, str], version: str) -> dict[str, str]:
 
     A broker has many others: its id, addresses, folders, threads.
     """
+    from emulator.releases.config import MISSPELT, in_milliseconds, known_settings
+
     settings = known_settings(version)
     values = {
         name: value

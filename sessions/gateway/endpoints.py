@@ -10,7 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.releases.config import Address
+Address = tuple[str, int]
+"""A host and a port."""
 
 PLAINTEXT: Final = "PLAINTEXT"
 """The security protocol without encryption and authentication, and the listener named after it."""

@@ -26,7 +26,6 @@ from emulator.inputs.statements import (
     ReceiveRequest,
     Statement,
 )
-from emulator.releases.config import Address
 from emulator.releases.config_descriptions import written_address
 from emulator.scenario.runner import Advance, Runner, Ticket
 from emulator.wire.apis import API_NAMED, APIS
@@ -35,7 +34,7 @@ from emulator.wire.header import RequestHeader
 from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from sessions.gateway.clock import WallClock
 from sessions.gateway.connection import ClientConnection
-from sessions.gateway.endpoints import Endpoint, UnreachableError
+from sessions.gateway.endpoints import Address, Endpoint, UnreachableError
 from sessions.gateway.listeners import Listener
 from sessions.memory import MemoryWatch
 

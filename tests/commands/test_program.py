@@ -34,12 +34,12 @@ def test_each_module_has_the_commands_that_it_is_imported_for() -> None:
     assert list(getattr(command, "commands", {})) == [*chain(*PARTS.values())]
 
 
-def test_a_command_does_not_import_the_others() -> None:
+def test_the_help_of_a_command_imports_neither_others_nor_releases() -> None:
     code = "import sys; from commands.cli.main import run_program; run_program(['run', '--help'])"
     code += "; sys.stderr.write(' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     others = {module for module in PARTS if module != "commands.cli.run"}
-    assert others.isdisjoint(done.stderr.split())
+    assert (others | {"emulator.releases"}).isdisjoint(done.stderr.split())
 
 
 def test_examples_are_printed_as_they_are() -> None:
