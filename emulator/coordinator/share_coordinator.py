@@ -109,8 +109,8 @@ class ShareCoordinator:
 
     def tick(self) -> None:
         """Load the partitions that are due."""
-        for of in self.context.timers.overdue(TASK):
-            self._load(str(of))
+        for key in self.context.timers.overdue(TASK):
+            self._load(str(key))
 
     def _load(self, tp: str) -> None:
         self.state.partitions[tp] = 0
@@ -118,8 +118,8 @@ class ShareCoordinator:
         for batch in log.read(log.start, log.end):
             if batch.is_control or batch.is_empty:
                 continue
-            for at in range(batch.count):
-                record = read(self.context.ledger.value_of(batch.first_record + at))
+            for index in range(batch.count):
+                record = read(self.context.ledger.value_of(batch.first_record + index))
                 if record is not None:
                     self._replay(record)
 
@@ -153,9 +153,9 @@ class ShareCoordinator:
         )
         response = replace(response, request=request)
         if record is not None:
-            before = states.get(str(key))
+            former = states.get(str(key))
             self._replay(record)
-            store = StateStore(str(key), before, [(source, request, response)])
+            store = StateStore(str(key), former, [(source, request, response)])
             self._write(key, record, store)
             return
         pending = [store for store in self.state.stores.values() if store.key == str(key)]
@@ -183,8 +183,8 @@ class ShareCoordinator:
         size_bytes = len(values[0]) + len(keys[0] or "")
         batch = RecordBatch(0, 1, -1, first, size_bytes=size_bytes)
         timeout_us = self.context.config.share_state_write_timeout_us
-        written = ProduceRequest(tp, batch, -1, timeout_us, needs_min_isr=False)
-        self._append(self.context.id, number, written)
+        append_request = ProduceRequest(tp, batch, -1, timeout_us, needs_min_isr=False)
+        self._append(self.context.id, number, append_request)
 
     def _stored(self, number: int, outcome: ProduceResponse) -> None:
         store = self.state.stores.pop(number)

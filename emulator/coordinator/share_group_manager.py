@@ -135,41 +135,45 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
 
     # ---- the state of share-partitions
 
-    def _work(self, work: ShareWork, asked: Mapping[str, Request]) -> None:
+    def _ask_share_coordinators(
+        self, work: ShareWork, requests_by_name: Mapping[str, Request]
+    ) -> None:
         """Ask share coordinators about partitions, requests by name of partition, and wait."""
         state = self.metadata.state
         state.last_work += 1
-        at = state.last_work
-        state.works[at] = work
-        numbers = {self.persister.number(): tp for tp in asked}
+        work_number = state.last_work
+        state.works[work_number] = work
+        numbers = {self.persister.number(): tp for tp in requests_by_name}
         work.waits = dict(numbers)
         if not numbers:
-            self._done(at)
+            self._complete(work_number)
             return
         for number in numbers:
-            state.asked[number] = at
+            state.asked[number] = work_number
         for number, tp in numbers.items():
-            self.persister.send(ASKER, number, asked[tp])
+            self.persister.send(ASKER, number, requests_by_name[tp])
 
     def _state_answered(self, number: int, response: ShareGroupStateResponse) -> None:
         state = self.metadata.state
-        at = state.asked.pop(number, None)
-        work = None if at is None else state.works.get(at)
-        if work is None or at is None:
+        work_number = state.asked.pop(number, None)
+        work = None if work_number is None else state.works.get(work_number)
+        if work is None or work_number is None:
             return
         tp = work.waits.pop(number)
         work.answers[tp] = response
         if not work.waits:
-            self._done(at)
+            self._complete(work_number)
 
-    def _done(self, at: int) -> None:
+    def _complete(self, work_number: int) -> None:
         """Go on after all share coordinators have answered."""
-        work = self.metadata.state.works.pop(at)
+        work = self.metadata.state.works.pop(work_number)
         if work.kind == DESCRIBE:
-            self._tell_offsets(work)
+            self._answer_offsets(work)
             return
         group = self.metadata.group(work.group)
-        error = next((told.error for told in work.answers.values() if told.error != NONE), NONE)
+        error = next(
+            (response.error for response in work.answers.values() if response.error != NONE), NONE
+        )
         share = None if group is None else group.share
         if work.kind == END:
             self._end(work, group, error)
@@ -207,29 +211,31 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
         """Let share coordinators begin with partitions, unless it was called off meanwhile."""
         initializing = share.initializing
         names = {topic: initializing[topic].name for topic in begins if topic in initializing}
-        asked: dict[str, Request] = {}
+        state_requests: dict[str, Request] = {}
         for topic, name in names.items():
             for number in begins[topic]:
                 key = self._key(share.name, name, number)
                 if key is not None:
-                    asked[f"{name}-{number}"] = InitializeShareGroupStateRequest(key, state_epoch)
-        self._work(ShareWork(share.name, BEGIN, names=names), asked)
+                    state_requests[f"{name}-{number}"] = InitializeShareGroupStateRequest(
+                        key, state_epoch
+                    )
+        self._ask_share_coordinators(ShareWork(share.name, BEGIN, names=names), state_requests)
 
     # ---- offsets
 
     def describe_offsets(self, request: int, message: DescribeShareGroupOffsetsRequest) -> None:
         """Tell how far groups are, once their share coordinators have told."""
         work = ShareWork("", DESCRIBE, request)
-        asked: dict[str, Request] = {}
-        for name, asked_for in message.groups.items():
+        state_requests: dict[str, Request] = {}
+        for name, named in message.groups.items():
             group = self.metadata.group(name)
             share = None if group is None else group.share
-            partitions = asked_for
+            partitions = named
             if partitions is None:
-                known = {} if share is None else share.initialized
+                initialized = {} if share is None else share.initialized
                 partitions = [
                     f"{begun.name}-{number}"
-                    for topic_id, begun in known.items()
+                    for topic_id, begun in initialized.items()
                     if (topic := self.topic(begun.name)) is not None and topic.id == topic_id
                     for number in begun.partitions
                 ]
@@ -237,14 +243,14 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
             for tp in partitions:
                 key = self._key(name, *split(tp))
                 if key is not None:
-                    asked[f"{name}\n{tp}"] = ReadShareGroupStateSummaryRequest(key)
-        self._work(work, asked)
+                    state_requests[f"{name}\n{tp}"] = ReadShareGroupStateSummaryRequest(key)
+        self._ask_share_coordinators(work, state_requests)
 
-    def _tell_offsets(self, work: ShareWork) -> None:
-        for where, told in work.answers.items():
-            group, _, tp = where.partition("\n")
-            if told.error == NONE:
-                work.offsets[group][tp] = ShareOffset(NONE, told.start, told.leader_epoch)
+    def _answer_offsets(self, work: ShareWork) -> None:
+        for key, summary in work.answers.items():
+            group, _, tp = key.partition("\n")
+            if summary.error == NONE:
+                work.offsets[group][tp] = ShareOffset(NONE, summary.start, summary.leader_epoch)
         response = DescribeShareGroupOffsetsResponse(
             work.request, dict.fromkeys(work.offsets, NONE), work.offsets
         )
@@ -272,7 +278,7 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
         share = group.share
         assert share is not None
         work = ShareWork(message.group, ALTER, request)
-        asked: dict[str, Request] = {}
+        state_requests: dict[str, Request] = {}
         begins: Partitions = {}
         for tp, offset in message.offsets.items():
             name, number = split(tp)
@@ -284,14 +290,14 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
             work.errors[tp] = (NONE, "")
             work.names[topic.id] = name
             begins.setdefault(topic.id, []).append(number)
-            asked[tp] = InitializeShareGroupStateRequest(key, share.epoch, offset)
+            state_requests[tp] = InitializeShareGroupStateRequest(key, share.epoch, offset)
         records: list[Record] = []
         if share.epoch == 0 and not share.has_partitions:
             records.append(ShareGroupEpochRecord(share.name, 0))
         if begins:
             records.append(requests.altering(share, begins, work.names, self.kernel.now))
         self._write(group, records)
-        self._work(work, asked)
+        self._ask_share_coordinators(work, state_requests)
 
     def delete_offsets(self, request: int, message: DeleteShareGroupOffsetsRequest) -> None:
         """Delete the state of topics."""
@@ -302,8 +308,8 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
             return
         share = group.share
         work = ShareWork(message.group, DELETE, request)
-        asked: dict[str, Request] = {}
-        gone: dict[str, str] = {}
+        state_requests: dict[str, Request] = {}
+        deleted: dict[str, str] = {}
         for name in message.topics:
             topic = self.topic(name)
             if topic is None:
@@ -315,14 +321,14 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
                 work.errors[name] = (UNKNOWN_TOPIC, "There is no offset information to delete.")
                 continue
             work.errors[name] = (NONE, "")
-            gone[topic.id] = name
+            deleted[topic.id] = name
             for number in begun.partitions if begun else range(topic.partitions):
                 key = self._key(message.group, name, number)
                 if key is not None:
-                    asked[f"{name}-{number}"] = DeleteShareGroupStateRequest(key)
-        if gone:
-            self._write(group, [requests.deleting(share, gone)])
-        self._work(work, asked)
+                    state_requests[f"{name}-{number}"] = DeleteShareGroupStateRequest(key)
+        if deleted:
+            self._write(group, [requests.deleting(share, deleted)])
+        self._ask_share_coordinators(work, state_requests)
 
     def _refusal(
         self, group: Group | None, name: str, *, may_be_new: bool = False
@@ -341,10 +347,10 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
         self.metadata.respond(request, ShareGroupOffsetsResponse(request, group, error, text))
 
     def _offsets_changed(self, work: ShareWork) -> None:
-        for tp, told in work.answers.items():
-            if told.error != NONE:
+        for tp, summary in work.answers.items():
+            if summary.error != NONE:
                 name = tp if work.kind == ALTER else split(tp)[0]
-                work.errors[name] = (told.error, told.message)
+                work.errors[name] = (summary.error, summary.message)
         response = ShareGroupOffsetsResponse(work.request, work.group, NONE, "", work.errors)
         self.metadata.respond(work.request, response)
 
@@ -355,15 +361,15 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
         share = group.share
         assert share is not None
         begun = {**share.initialized, **share.initializing}
-        asked: dict[str, Request] = {}
+        state_requests: dict[str, Request] = {}
         for topic in begun.values():
             for number in topic.partitions:
                 key = self._key(group.name, topic.name, number)
                 if key is not None:
-                    asked[f"{topic.name}-{number}"] = DeleteShareGroupStateRequest(key)
+                    state_requests[f"{topic.name}-{number}"] = DeleteShareGroupStateRequest(key)
         if share.has_partitions:
             self._write(group, [requests.deleting(share)])
-        self._work(ShareWork(group.name, END, request), asked)
+        self._ask_share_coordinators(ShareWork(group.name, END, request), state_requests)
 
     def _end(self, work: ShareWork, group: Group | None, error: str) -> None:
         """Write the tombstones of a group, and forget it, unless it can no more be deleted."""

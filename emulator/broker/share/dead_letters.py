@@ -138,14 +138,16 @@ class DeadLetterQueues(RetriedRequests[DeadLetters]):
             key, value = self._original(letters.tp, offset) if copies else (None, None)
             headers = _headers(letters, offset)
             records.append(Record(key, value, context.timestamp_ms, headers))
-        data = record_batch.build(records)
+        encoded = record_batch.build(records)
         writer, now_us = f"share group {letters.group}", context.kernel.now
-        first = context.ledger.enter_encoded(writer, tp, data, len(records), acks=-1, now_us=now_us)
+        first = context.ledger.enter_encoded(
+            writer, tp, encoded, len(records), acks=-1, now_us=now_us
+        )
         keys, values = context.ledger.texts_of(first)
         fields = (tp, context.id, letters.group, first, keys, values)
         context.emit(events.GroupRecordsWritten, *fields)
-        batch = RecordBatch(0, len(records), -1, first, size_bytes=len(data))
-        return ProduceRequest(tp, batch, -1, TIMEOUT_US, len(data))
+        batch = RecordBatch(0, len(records), -1, first, size_bytes=len(encoded))
+        return ProduceRequest(tp, batch, -1, TIMEOUT_US, len(encoded))
 
     def _original(self, tp: str, offset: int) -> tuple[bytes | None, bytes | None]:
         """Key and value of the record that a log has at an offset; None if it is gone."""
@@ -154,12 +156,12 @@ class DeadLetterQueues(RetriedRequests[DeadLetters]):
                 continue
             number = batch.first_record + offset - batch.base_offset
             entry = self.context.ledger.entry_of(number)
-            at = number - entry.first_record
+            index = number - entry.first_record
             if not entry.encoded:
-                key, value = entry.keys[at] if entry.keys else None, entry.values[at]
+                key, value = entry.keys[index] if entry.keys else None, entry.values[index]
                 return None if key is None else key.encode(), value.encode()
             if entry.first_record in self.context.ledger.encoded:
-                record = self.context.ledger.decoded(entry.first_record)[at]
+                record = self.context.ledger.decoded(entry.first_record)[index]
                 return record.key, record.value
         return None, None
 

@@ -172,7 +172,10 @@ class ShareFetch:
                     row.acknowledge_message or None,
                     wire.ShareLeader(row.leader, row.leader_epoch),
                     self.encoded.of(row.batches, FETCH_VERSION),
-                    [wire.AcquiredRecords(*_of(acquired)) for acquired in row.acquired],
+                    [
+                        wire.AcquiredRecords(*_acquired_fields(acquired))
+                        for acquired in row.acquired
+                    ],
                 )
             )
             self._note_given(call, tp, row)
@@ -197,7 +200,7 @@ class ShareFetch:
                 self.kernel.emit(events.RecordsConsumed, *fields)
 
 
-def _of(acquired: protocol.AcquiredRange) -> tuple[int, int, int]:
+def _acquired_fields(acquired: protocol.AcquiredRange) -> tuple[int, int, int]:
     return acquired.first, acquired.last, acquired.deliveries
 
 

@@ -106,21 +106,23 @@ def heartbeat(
         Refused: it has to join again, or may not.
     """
     name, joins = request.member_id, not request.member_epoch
-    old = _member_of(group, request, rules)
-    new = replace(
-        old,
-        rack_id=request.rack_id or old.rack_id,
+    former = _member_of(group, request, rules)
+    updated = replace(
+        former,
+        rack_id=request.rack_id or former.rack_id,
         client=request.client,
         host=request.host,
-        topics=old.topics if request.topics is None else sorted(set(request.topics)),
+        topics=former.topics if request.topics is None else sorted(set(request.topics)),
     )
     records: list[Record] = []
-    if new != group.members.get(name):
+    if updated != group.members.get(name):
         records.append(
-            ShareMemberRecord(group.name, name, new.rack_id, new.client, new.host, new.topics)
+            ShareMemberRecord(
+                group.name, name, updated.rack_id, updated.client, updated.host, updated.topics
+            )
         )
-    reason = _reason(group, old, new, rules)
-    members = group.members | {name: new}
+    reason = _reason(group, former, updated, rules)
+    members = group.members | {name: updated}
     subscribed = subscribed_topics(members, topics)
     metadata_hash = hash_of(subscribed)
     if not reason and metadata_hash != group.metadata_hash:
@@ -134,13 +136,15 @@ def heartbeat(
         computed = _target(group, members, topics, rules)
         target_epoch, target = epoch, computed.get(name, {})
         records += _target_records(group, rules, members, computed, epoch, now_us)
-    ids = {topic.id for topic in existing(new.topics, topics).values()}
+    ids = {topic.id for topic in existing(updated.topics, topics).values()}
     assigned = {topic: numbers for topic, numbers in target.items() if topic in ids}
-    if target_epoch != new.epoch:
-        member = replace(new, epoch=target_epoch, previous_epoch=new.epoch, assigned=assigned)
+    if target_epoch != updated.epoch:
+        member = replace(
+            updated, epoch=target_epoch, previous_epoch=updated.epoch, assigned=assigned
+        )
     else:
-        member = replace(new, assigned=assigned) if reason else new
-    if member != new:
+        member = replace(updated, assigned=assigned) if reason else updated
+    if member != updated:
         records.append(
             ShareCurrentRecord(
                 group.name, name, member.epoch, member.previous_epoch, member.assigned
@@ -150,11 +154,11 @@ def heartbeat(
     if begins:
         records.append(_with_beginning(group, begins))
     is_full = request.topics is not None and not rules.is_early_access
-    told = joins or is_full or member.assigned != old.assigned
+    sends_assignment = joins or is_full or member.assigned != former.assigned
     return Outcome(
         records,
         member,
-        member.assigned if told else None,
+        member.assigned if sends_assignment else None,
         reason,
         begins={topic: begun.partitions for topic, begun in begins.items()},
     )
@@ -180,10 +184,12 @@ def _member_of(
     return member
 
 
-def _reason(group: ShareGroup, old: ModernMember, new: ModernMember, rules: Rules) -> str:
+def _reason(group: ShareGroup, former: ModernMember, updated: ModernMember, rules: Rules) -> str:
     """Why the group's epoch is bumped, but for changed topics; empty if it is not."""
-    if new.topics != old.topics:
-        return f"{new.client} subscribes to other topics" if old.topics else "a member joined"
+    if updated.topics != former.topics:
+        return (
+            f"{updated.client} subscribes to other topics" if former.topics else "a member joined"
+        )
     may_pend = rules.interval_us is None or group.assignment_epoch >= group.epoch
     is_pending = may_pend and _is_pending(group, rules)
     return "the state of its partitions is there" if is_pending else ""
@@ -195,18 +201,18 @@ def _check_epoch(member: ModernMember, epoch: int, rules: Rules) -> None:
     Raises:
         Refused: it must give up all partitions, and join again.
     """
-    known = member.epoch
-    if epoch == known or epoch == member.previous_epoch < known:
+    current = member.epoch
+    if epoch == current or epoch == member.previous_epoch < current:
         return
-    size, more = "greater", ""
-    if epoch < known:
+    size, reason = "greater", ""
+    if epoch < current:
         size = "smaller"
-    if epoch < known and not rules.is_early_access:
-        more = f", and it does not match the previous member epoch ({member.previous_epoch})"
+    if epoch < current and not rules.is_early_access:
+        reason = f", and it does not match the previous member epoch ({member.previous_epoch})"
     raise Refused(
         FENCED_EPOCH,
         f"The share group member has a {size} member epoch ({epoch}) than the one known by the "
-        f"group coordinator ({known}){more}. The member must abandon all its partitions and "
+        f"group coordinator ({current}){reason}. The member must abandon all its partitions and "
         "rejoin.",
     )
 
@@ -246,19 +252,21 @@ def _begins(
     """The subscribed partitions with whose state the group has to begin now, by topic id."""
     begins: dict[str, Begun] = {}
     for name, topic in subscribed.items():
-        known = set(group.initialized[topic.id].partitions if topic.id in group.initialized else ())
+        begun_numbers = set(
+            group.initialized[topic.id].partitions if topic.id in group.initialized else ()
+        )
         under_way = group.initializing.get(topic.id)
         if under_way is not None and now_us - under_way.at_us < rules.retry_us:
-            known.update(under_way.partitions)
-        if len(known) < topic.partitions:
-            numbers = [number for number in range(topic.partitions) if number not in known]
+            begun_numbers.update(under_way.partitions)
+        if len(begun_numbers) < topic.partitions:
+            numbers = [number for number in range(topic.partitions) if number not in begun_numbers]
             begins[topic.id] = Begun(name, numbers, now_us)
     return begins
 
 
-def _merged(known: Mapping[str, Begun], more: Mapping[str, Begun]) -> dict[str, Begun]:
+def _merged(known: Mapping[str, Begun], further: Mapping[str, Begun]) -> dict[str, Begun]:
     merged = dict(known)
-    for topic, begun in more.items():
+    for topic, begun in further.items():
         numbers = set(begun.partitions)
         if topic in known:
             numbers.update(known[topic].partitions)
@@ -307,12 +315,12 @@ def not_begun(group: ShareGroup, partitions: Partitions) -> Record | None:
 
 
 def _without(known: Mapping[str, Begun], partitions: Partitions) -> dict[str, Begun]:
-    others: dict[str, Begun] = {}
+    remaining: dict[str, Begun] = {}
     for topic, begun in known.items():
-        left = [number for number in begun.partitions if number not in partitions.get(topic, ())]
-        if left:
-            others[topic] = Begun(begun.name, left, begun.at_us)
-    return others
+        numbers = [number for number in begun.partitions if number not in partitions.get(topic, ())]
+        if numbers:
+            remaining[topic] = Begun(begun.name, numbers, begun.at_us)
+    return remaining
 
 
 # ---- the target assignment
@@ -365,8 +373,8 @@ def remove(
     group: ShareGroup, leaving: Sequence[ModernMember], topics: Topics, rules: Rules
 ) -> Outcome:
     """Remove members that leave, or are silent; the others get their partitions as they ask."""
-    gone = {member.id for member in leaving}
-    members = {name: member for name, member in group.members.items() if name not in gone}
+    leaving_ids = {member.id for member in leaving}
+    members = {name: member for name, member in group.members.items() if name not in leaving_ids}
     epoch = group.epoch + 1
     records: list[Record] = []
     for member in leaving:
@@ -393,14 +401,16 @@ def deletion_records(group: ShareGroup) -> list[Record]:
 
 def deleting(group: ShareGroup, topics: Mapping[str, str] | None = None) -> Record:
     """The record that the state of topics, names by id, is being deleted; None: of all."""
-    gone = topics
-    if gone is None:
+    deleted = topics
+    if deleted is None:
         begun_with = {**group.initialized, **group.initializing}
-        gone = {topic: begun.name for topic, begun in begun_with.items()} | group.deleting
-        return SharePartitionsRecord(group.name, {}, {}, dict(gone))
-    initialized = {topic: begun for topic, begun in group.initialized.items() if topic not in gone}
+        deleted = {topic: begun.name for topic, begun in begun_with.items()} | group.deleting
+        return SharePartitionsRecord(group.name, {}, {}, dict(deleted))
+    initialized = {
+        topic: begun for topic, begun in group.initialized.items() if topic not in deleted
+    }
     return SharePartitionsRecord(
-        group.name, group.initializing, initialized, group.deleting | dict(gone)
+        group.name, group.initializing, initialized, group.deleting | dict(deleted)
     )
 
 
