@@ -390,7 +390,8 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
         return Progress("STABLE", {}, [])
 
     def names(self, state: ShareGroup, member: ModernMember | None = None) -> dict[str, str]:
-        names = {name for member in state.members.values() for name in member.topics}
+        members = [*state.members.values(), *(() if member is None else (member,))]
+        names = {name for member in members for name in member.topics}
         names.update(begun.name for begun in state.initialized.values())
         return {topic.id: name for name, topic in existing(names, self).items()}
 

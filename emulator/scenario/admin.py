@@ -4,6 +4,7 @@ It writes to ZooKeeper in the same way as Kafka's tools.
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 from emulator import events
 from emulator.clients.assignors import COOPERATIVE
@@ -32,6 +33,11 @@ from emulator.zookeeper.admin_client import AdminZkClient, colliding
 ZKCLI_TIMEOUT_MS = 30_000
 INVALID_STATE = "INVALID_TXN_STATE"
 """The session timeout requested by zkCli (``ZooKeeperMain``); the server grants 20 s of it."""
+
+EARLY_ACCESS_HINT: Final = (
+    ", but for the early access of 4.0, for which a cluster has unstable.api.versions.enable=true"
+    " and group.share.enable=true"
+)
 
 
 class Admin:
@@ -365,7 +371,7 @@ class Admin:
             if statement.protocol == CONSUMER:
                 needs(profile, "consumer_group_protocol", "The protocol `consumer` exists")
             if statement.protocol == SHARE:
-                needs(profile, "share_groups", "Share groups exist")
+                needs(profile, "share_groups", "Share groups exist", EARLY_ACCESS_HINT)
             if statement.assignor == COOPERATIVE:
                 needs(profile, "cooperative_rebalance", "The cooperative-sticky assignor exists")
 

@@ -15,7 +15,13 @@ from emulator.broker.share.share_partition import (
 )
 from emulator.cluster import Cluster
 from emulator.common.errors import ERROR_NAMES
-from emulator.inputs.statements import CreateCluster, CreateTopic, Produce
+from emulator.inputs.statements import (
+    ConfigureGroup,
+    Consume,
+    CreateCluster,
+    CreateTopic,
+    Produce,
+)
 from emulator.scenario.runner import Runner
 from emulator.wire.messages.cluster import (
     ApiVersionsRequest,
@@ -178,6 +184,18 @@ def test_each_release_advertises_what_it_has(
     }
     assert set(versions.values()) == expected
     assert len(versions) == (len(KEYS) if expected else 0)
+
+
+def test_a_scripted_member_of_the_early_access_reads_as_soon_as_it_has_joined() -> None:
+    seen = Seen()
+    spec = CreateCluster(version="4.0", brokers=1, config=FAST | CONFIG | EARLY_ACCESS)
+    lab = WireLab(Runner(Cluster(spec, [seen.events.append])))
+    lab.run(CreateTopic(topic="t", partitions=1, replication_factor=1))
+    lab.run(ConfigureGroup(group="g", config={"share.auto.offset.reset": "earliest"}))
+    produce(lab, 3)
+    assert lab.run(Consume(topic="t", group="g", protocol="share")) == "NONE"
+    (consumed,) = seen.of(events.RecordsConsumed)
+    assert consumed.position == 3
 
 
 def test_a_record_that_nobody_accepts_is_archived_and_events_say_so() -> None:
