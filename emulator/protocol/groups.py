@@ -6,9 +6,7 @@ from msgspec import Struct, field
 
 from emulator.common.errors import NONE
 from emulator.protocol.consumer_groups import (
-    ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
-    ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
 from emulator.protocol.message import Detail, Message
@@ -370,22 +368,6 @@ class OffsetDeleteResponse(Message, frozen=True):
     errors: dict[str, str]
 
 
-GroupRequest = (
-    FindCoordinatorRequest
-    | JoinGroupRequest
-    | SyncGroupRequest
-    | HeartbeatRequest
-    | LeaveGroupRequest
-    | OffsetCommitRequest
-    | OffsetFetchRequest
-    | DescribeGroupsRequest
-    | DeleteGroupsRequest
-    | OffsetDeleteRequest
-    | ConsumerGroupHeartbeatRequest
-    | ConsumerGroupDescribeRequest
-)
-"""The requests to a coordinator."""
-
 GroupResponse = (
     FindCoordinatorResponse
     | JoinGroupResponse
@@ -403,4 +385,4 @@ GroupResponse = (
     | ShareFetchResponse
     | ShareAcknowledgeResponse
 )
-"""Their responses."""
+"""The responses of coordinators."""
