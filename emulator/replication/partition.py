@@ -32,13 +32,16 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from emulator.releases.profiles import Profile
-from emulator.replication.high_watermark import (
+from emulator.replication.leader_epoch_cache import UNDEFINED, LeaderEpochCache
+from emulator.replication.remote_replica import (
+    NEVER_US,
+    RemoteReplica,
     follower_high_watermark,
     holds_high_watermark,
+    is_out_of_sync,
+    may_join_isr,
+    record_fetch,
 )
-from emulator.replication.in_sync_replicas import is_out_of_sync, may_join_isr
-from emulator.replication.leader_epoch_cache import UNDEFINED, LeaderEpochCache
-from emulator.replication.remote_replica import NEVER_US, RemoteReplica, record_fetch
 from emulator.replication.truncation import truncation_by_response
 
 LEADER: Final = "leader"

@@ -1,4 +1,7 @@
-"""A leader's record of one follower, and its update by a fetch."""
+"""A leader's record of one follower, its update by a fetch, and what follows from it.
+
+That is who leaves the ISR, who may join it, and what limits the high watermark.
+"""
 
 from msgspec import Struct
 
@@ -40,3 +43,62 @@ def record_fetch(
     remote.leo = offset
     remote.last_fetch_leader_leo = leader_leo
     remote.last_fetch_us = now_us
+
+
+def is_out_of_sync(
+    profile: Profile,
+    remote: RemoteReplica,
+    leader_leo: int,
+    now_us: int,
+    *,
+    lag_time_us: int,
+    lag_messages: int,
+) -> bool:
+    """Whether a member has to leave the ISR.
+
+    Source: Partition.getOutOfSyncReplicas; KIP-16 (0.9: time only); 2.1+: never while it is
+    caught up.
+    """
+    if profile.has("in_sync_at_log_end") and remote.leo == leader_leo:
+        return False
+    if profile.has("replica_lag_in_messages") and 0 <= remote.leo < leader_leo - lag_messages:
+        return True
+    return now_us - remote.last_caught_up_us > lag_time_us
+
+
+def may_join_isr(
+    profile: Profile, follower_leo: int, leader_hw: int, epoch_start: int | None
+) -> bool:
+    """Whether a follower's fetch offset admits it to the ISR.
+
+    It must have reached the leader's HW and, from 2.0.1 on, the start of the leader's epoch.
+
+    Source: Partition.isFollowerInSync; KAFKA-7128.
+    """
+    if follower_leo < leader_hw:
+        return False
+    if profile.has("isr_expand_needs_epoch_start"):
+        return epoch_start is not None and follower_leo >= epoch_start
+    return True
+
+
+def follower_high_watermark(leader_high_watermark: int, log_end_offset: int) -> int:
+    """A follower's HW after a response: min(told, own LEO), even if it is lower than before.
+
+    Source: ReplicaFetcherThread.processPartitionData; the documents' rule 4.
+    """
+    return max(0, min(leader_high_watermark, log_end_offset))
+
+
+def holds_high_watermark(
+    profile: Profile, remote: RemoteReplica, leader_leo: int, now_us: int, lag_time_us: int
+) -> bool:
+    """Whether an assigned replica outside the ISR holds back the HW because it is caught up.
+
+    Source: Partition.maybeIncrementLeaderHW 0.10.2+, KAFKA-4485.
+    """
+    if not profile.has("caught_up_replicas_hold_high_watermark"):
+        return False
+    if profile.has("caught_up_at_log_end") and remote.leo == leader_leo:
+        return True
+    return now_us - remote.last_caught_up_us <= lag_time_us

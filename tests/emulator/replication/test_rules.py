@@ -6,8 +6,6 @@ from hypothesis import strategies as st
 
 from emulator.releases.profiles import PROFILES, VERSIONS
 from emulator.replication import (
-    high_watermark,
-    in_sync_replicas,
     leader_epoch_cache,
     remote_replica,
     truncation,
@@ -95,7 +93,7 @@ def test_a_leaders_high_watermark_never_goes_back_nor_past_the_log(
     ],
 )
 def test_a_followers_high_watermark(told: int, log_end_offset: int, becomes: int) -> None:
-    assert high_watermark.follower_high_watermark(told, log_end_offset) == becomes
+    assert remote_replica.follower_high_watermark(told, log_end_offset) == becomes
 
 
 # ---- what a leader remembers of a fetch
@@ -177,7 +175,7 @@ def test_a_slow_joiner_is_caught_up_from_0_10_2_and_waits_for_ever_before() -> N
 
 
 def is_out(version: str, remote: RemoteReplica, leader_leo: int, now_us: int) -> bool:
-    return in_sync_replicas.is_out_of_sync(
+    return remote_replica.is_out_of_sync(
         PROFILES[version],
         remote,
         leader_leo,
@@ -230,7 +228,7 @@ def test_a_silent_member_that_is_ahead_of_its_new_leader_does_not(version: str) 
 
 
 def holds(version: str, remote: RemoteReplica, leader_leo: int = 9, now_us: int = LAG_US) -> bool:
-    return high_watermark.holds_high_watermark(
+    return remote_replica.holds_high_watermark(
         PROFILES[version], remote, leader_leo, now_us, LAG_US
     )
 
@@ -260,14 +258,14 @@ def test_a_replica_at_the_log_end_holds_it_however_silent_from_3_5(version: str)
 def test_joining_needs_the_high_watermark_and_not_the_log_end(
     version: str, leo: int, joins: bool
 ) -> None:
-    assert in_sync_replicas.may_join_isr(PROFILES[version], leo, 15, 0) is joins
+    assert remote_replica.may_join_isr(PROFILES[version], leo, 15, 0) is joins
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_joining_needs_the_start_of_the_leaders_epoch_from_2_0_1(version: str) -> None:
-    joins = in_sync_replicas.may_join_isr(PROFILES[version], 15, 15, 16)
+    joins = remote_replica.may_join_isr(PROFILES[version], 15, 15, 16)
     assert joins == (version in versions("documents", "2.0.0"))
-    assert in_sync_replicas.may_join_isr(PROFILES[version], 16, 15, 16)
+    assert remote_replica.may_join_isr(PROFILES[version], 16, 15, 16)
 
 
 # ---- where a follower cuts
