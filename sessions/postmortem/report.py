@@ -55,7 +55,7 @@ def report_of(
         _unwritable(incident),
         _risks(incident),
         _truncations(incident),
-        _what_if(comparisons),
+        *([_what_if(comparisons)] if comparisons else []),
         _leaders(incident),
         _shrinks(incident),
         _unexplained(incident),
@@ -65,9 +65,8 @@ def report_of(
     is_unclean = any(risk.is_unclean for risk in impact.risks)
     is_bad = bool(impact.offline or is_unclean or _removed_verdict(impact))
     title = f"Postmortem of {', '.join(sources)}"
-    return Report(
-        title, verdict(incident), is_bad, [section for section in sections if section is not None]
-    )
+    shown = [section for section in sections if section.rows or not section.header]
+    return Report(title, verdict(incident), is_bad, shown)
 
 
 def _source(path: str) -> str:
@@ -157,10 +156,8 @@ def _configured(incident: Incident) -> Iterator[str]:
         yield f"Configured, by {source}: {', '.join(settings)}."
 
 
-def _losses(incident: Incident) -> Section | None:
+def _losses(incident: Incident) -> Section:
     losses = incident.impact.losses
-    if not losses:
-        return None
     words = words_of(incident)
     sentences = [
         f"Detection: {words.detection}. This takes up to {timeout_of(incident)}. {words.shutdown}",
@@ -210,9 +207,7 @@ def _how(loss: BrokerLoss, words: Words, timeout_us: int) -> str:
     return f"{words.silent}{'' if is_told else words.or_stopped}{missed}{lived}{came_back}"
 
 
-def _what_if(comparisons: Sequence[WhatIf]) -> Section | None:
-    if not comparisons:
-        return None
+def _what_if(comparisons: Sequence[WhatIf]) -> Section:
     explanations = [
         "Each incident was run on the emulator from the cluster as it was before, without and with"
         " the change. A producer wrote to each affected partition with acks=all, four records a"
@@ -223,10 +218,8 @@ def _what_if(comparisons: Sequence[WhatIf]) -> Section | None:
     return Section("With another configuration", explanations)
 
 
-def _offline(incident: Incident) -> Section | None:
+def _offline(incident: Incident) -> Section:
     windows = incident.impact.offline
-    if not windows:
-        return None
     sentences = [
         "Nobody could read from these partitions or write to them. Before, their leader may have"
         f" been dead already, for up to {timeout_of(incident)}.",
@@ -252,10 +245,8 @@ def _led_after(window: Window) -> str:
     return "nobody yet" if window.end_us is None else "the topic was deleted"
 
 
-def _unwritable(incident: Incident) -> Section | None:
+def _unwritable(incident: Incident) -> Section:
     windows = incident.impact.unwritable
-    if not windows:
-        return None
     sentences = [
         "Their ISR was smaller than min.insync.replicas, so writes with acks=all were refused"
         f" (NOT_ENOUGH_REPLICAS). The value is that of the topic or of the cluster's dynamic"
@@ -283,10 +274,8 @@ def _static_value(incident: Incident) -> str:
     return f", otherwise {value.text}, by {value.source}."
 
 
-def _risks(incident: Incident) -> Section | None:
+def _risks(incident: Incident) -> Section:
     risks = incident.impact.risks
-    if not risks:
-        return None
     unclean = [risk for risk in risks if risk.is_unclean]
     sentences = []
     if unclean:
@@ -358,10 +347,8 @@ def _removed(cut: Truncation) -> str:
     return f"{plural(cut.end - cut.offset, 'record')} (offsets {cut.offset} to {cut.end - 1})"
 
 
-def _truncations(incident: Incident) -> Section | None:
+def _truncations(incident: Incident) -> Section:
     truncations = incident.impact.truncations
-    if not truncations:
-        return None
     sentences = [
         "Replicas removed these records from the end of their logs, because their leader did not"
         " have them. They are lost if no other replica has them either."
@@ -382,10 +369,8 @@ def _truncations(incident: Incident) -> Section | None:
     return Section("Records that were truncated", sentences, header, _limited(rows))
 
 
-def _leaders(incident: Incident) -> Section | None:
+def _leaders(incident: Incident) -> Section:
     changed = {tp: reigns for tp, reigns in incident.impact.reigns.items() if len(reigns) > 1}
-    if not changed:
-        return None
     rows = ((tp, _reigns(reigns)) for tp, reigns in sorted(changed.items()))
     sentence = _kept_leaders(len(incident.impact.reigns) - len(changed))
     return Section("Who led when", [sentence], ("partition", "leaders"), _limited(rows))
@@ -411,16 +396,12 @@ def _reigns(reigns: Sequence[Reign]) -> str:
     return "; ".join(texts)
 
 
-def _shrinks(incident: Incident) -> Section | None:
+def _shrinks(incident: Incident) -> Section:
     shrinks = [entry for entry in incident.timeline.entries if entry.kind == ISR_SHRINK]
-    if not shrinks:
-        return None
     return Section("ISRs that shrank", (), TIMELINE_HEADER, _limited(map(_timeline_row, shrinks)))
 
 
-def _unexplained(incident: Incident) -> Section | None:
-    if not incident.unexplained:
-        return None
+def _unexplained(incident: Incident) -> Section:
     rows = (
         (str(unexplained.offset), unexplained.kind, unexplained.why)
         for unexplained in incident.unexplained
