@@ -89,6 +89,8 @@ class ScriptRunner:
         except ConfigError as error:
             position = f"{script.name}:{line}: " if script.name else ""
             raise CommandError(ExitCode.USAGE, f"{position}{error}") from None
+        if isinstance(self._view, ResultView):
+            self._view.look_in(self.cluster.ledger)
         self.runner = Runner(self.cluster)
         if recorder is not None:
             recorder.follow(self.runner)

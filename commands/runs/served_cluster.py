@@ -27,12 +27,12 @@ from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
-from sessions.gateway.ledger_batches import LedgerBatches
 from sessions.gateway.served_view import ServedView
 from sessions.gateway.spill_file import KEEP_MEMORY, TemporarySpillFile
 from sessions.grammar.event_patterns import looked_up
 from sessions.grammar.words import BadWord
 from sessions.model import clients, summary
+from sessions.model.ledger_batches import LedgerBatches
 from sessions.recording.recorder import Recorder
 from sessions.text import clock
 
@@ -101,11 +101,9 @@ class ServedCluster:
         self.recorder = recorder
         self.folder = folder.absolute()
         self.access = access
-        view = ServedView()
-        self.run = ScriptRunner(script, Pace(), recorder, view)
+        self.run = ScriptRunner(script, Pace(), recorder, ServedView())
         ledger = self.run.cluster.ledger
         ledger.encoded.spill(keep_memory, TemporarySpillFile)
-        view.look_in(ledger)
         self.journal = None
         if recorder is None and keeps_journal:
             self.journal = Journal(self.run.runner, script.cluster, keep_memory)

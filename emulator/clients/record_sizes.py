@@ -9,6 +9,8 @@ records.
 from collections.abc import Sequence
 from typing import Final
 
+from emulator.common.limits import REQUEST_ITEMS_MAX
+from emulator.inputs.statements import Produce
 from emulator.releases.profiles import Profile
 
 BATCH_OVERHEAD: Final = 61
@@ -19,6 +21,20 @@ MESSAGE_OVERHEAD: Final = 34
 """The same overhead of a format 1 message, including its offset and size."""
 FIRST_MESSAGE_OVERHEAD: Final = 26
 """The same for format 0, which has no timestamp (up to 0.9)."""
+BUFFER_BYTES: Final = 32 << 20
+"""The memory in which a producer builds batches: Kafka's default of ``buffer.memory``."""
+
+
+def batch_excess(statement: Produce) -> str | None:
+    """Return why a producer cannot build the statement's batches; None if it can."""
+    record_bytes = _bytes(statement.value) + _bytes(statement.key or "")
+    most = min(REQUEST_ITEMS_MAX, max(1, BUFFER_BYTES // max(1, record_bytes)))
+    if min(statement.batch, statement.count) <= most:
+        return None
+    return (
+        f"A batch has at most {REQUEST_ITEMS_MAX:,} records and {BUFFER_BYTES >> 20} MiB "
+        f"(buffer.memory): give --batch {most} or less."
+    )
 
 
 def request_bytes(profile: Profile, keys: Sequence[str | None], values: Sequence[str]) -> int:

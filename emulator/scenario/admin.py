@@ -10,6 +10,7 @@ from emulator import events
 from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.group_state import CONSUMER, SHARE
 from emulator.clients.idempotence import idempotence_conflict
+from emulator.clients.record_sizes import batch_excess
 from emulator.clients.state import TransactionState
 from emulator.cluster import Cluster
 from emulator.common.names import is_topic_name
@@ -326,6 +327,9 @@ class Admin:
                 "INVALID_RECORD",
                 "From 0.11 on a request without records is refused: give --count 1 or more.",
             )
+        too_large = batch_excess(statement)
+        if too_large is not None:
+            raise RefusedError("INVALID_CONFIG", too_large)
         if statement.idempotent:
             needs(self.cluster.profile, "idempotence", "Idempotent producers exist")
             conflict = idempotence_conflict(self.cluster.profile, statement)

@@ -17,6 +17,9 @@ from msgspec import Struct
 BLOCK_ITEMS: Final = 256
 """The usual number of items in a block; at least as many at the end remain objects."""
 
+WEIGHT_MAX: Final = 16 << 20
+"""The most that items weigh which remain objects, but for the last one."""
+
 FASTEST: Final = 1
 """The compression level."""
 
@@ -26,51 +29,73 @@ _ENCODE: Final = msgspec.msgpack.Encoder().encode
 
 
 class _Blocks:
-    """Encoded blocks, the first item of each as an object, and the most recently decoded block."""
+    """Encoded blocks, and the most recently decoded one as objects.
 
-    __slots__ = ("data", "decoded", "decoded_index", "firsts")
+    ``ends`` has how many items there are up to the end of each block, ``firsts`` the number by
+    which the first item of each is found.
+    """
+
+    __slots__ = ("data", "decoded", "decoded_index", "ends", "firsts")
 
     def __init__(self) -> None:
         self.data: list[bytes] = []
-        self.firsts: list[Any] = []
+        self.ends: list[int] = []
+        self.firsts: list[int] = []
         self.decoded: list[Any] = []
         self.decoded_index = -1
 
     def copy(self) -> "_Blocks":
         """A copy that shares the encoded blocks, which are immutable."""
         copied = _Blocks()
-        copied.data, copied.firsts = self.data.copy(), self.firsts.copy()
+        copied.data, copied.ends = self.data.copy(), self.ends.copy()
+        copied.firsts = self.firsts.copy()
         return copied
+
+    def begin(self, index: int) -> int:
+        """The place of a block's first item."""
+        return self.ends[index - 1] if index else 0
 
 
 class PackedList(MutableSequence[_Item]):
     """A list of frozen structs, subclassed for each type: ``class Batches(PackedList[B], kind=B)``.
 
-    Blocks of fewer items (``block``) take more memory and are read faster at random places.
+    Blocks of fewer items (``block``) take more memory and are read faster at random places. Items
+    are sorted ``by`` a number, by which :meth:`bisect_right` finds them. If they may be large,
+    ``weight`` tells their bytes: heavy ones do not remain objects until there are many.
     Copying is cheap (copies share encoded blocks). It equals a plain list of the same items, and is
     encoded as one (:func:`as_list`). Changes anywhere but at its end are slow.
     """
 
-    __slots__ = ("_blocks", "_tail")
+    __slots__ = ("_blocks", "_tail", "_tail_weight")
     __hash__ = None  # type: ignore[assignment]
     _decoder: ClassVar[msgspec.msgpack.Decoder[list[Any]]]
     _block_items: ClassVar[int]
+    _by: ClassVar[Callable[[Any], int] | None]
+    _weight: ClassVar[Callable[[Any], int] | None]
 
-    def __init_subclass__(cls, *, kind: type[Struct], block: int = BLOCK_ITEMS) -> None:
+    def __init_subclass__(
+        cls,
+        *,
+        kind: type[Struct],
+        block: int = BLOCK_ITEMS,
+        by: Callable[[Any], int] | None = None,
+        weight: Callable[[Any], int] | None = None,
+    ) -> None:
         """Create the decoder of the items."""
-        cls._block_items = block
+        cls._block_items, cls._by, cls._weight = block, by, weight
         cls._decoder = msgspec.msgpack.Decoder(GenericAlias(list, (kind,)))
 
     def __init__(self, items: Iterable[_Item] = ()) -> None:
         self._blocks: _Blocks | None = None
         self._tail: list[_Item] = []
+        self._tail_weight = 0
         for item in items:
             self.append(item)
 
     def copy(self: _Self) -> _Self:
         """Return an independent copy."""
         copied = type(self)()
-        copied._tail = self._tail.copy()
+        copied._tail, copied._tail_weight = self._tail.copy(), self._tail_weight
         if self._blocks is not None:
             copied._blocks = self._blocks.copy()
         return copied
@@ -81,8 +106,7 @@ class PackedList(MutableSequence[_Item]):
     def objects(self) -> int:
         """The number of items currently held as objects."""
         blocks = self._blocks
-        objects = 0 if blocks is None else len(blocks.firsts) + len(blocks.decoded)
-        return objects + len(self._tail)
+        return len(self._tail) + (0 if blocks is None else len(blocks.decoded))
 
     # ---- at the end
 
@@ -91,10 +115,22 @@ class PackedList(MutableSequence[_Item]):
         tail.append(item)
         size = self._block_items
         if len(tail) == 2 * size:
-            blocks = self._blocks = self._blocks or _Blocks()
-            blocks.firsts.append(tail[0])
-            blocks.data.append(compress(_ENCODE(tail[:size]), FASTEST))
-            del tail[:size]
+            self._pack(size)
+        elif (weight := type(self)._weight) is not None:
+            self._tail_weight += weight(item)
+            if self._tail_weight > WEIGHT_MAX and len(tail) > 1:
+                self._tail_weight = 0
+                self._pack(len(tail) - 1)
+
+    def _pack(self, size: int) -> None:
+        """Encode the first objects as a block."""
+        tail, by = self._tail, type(self)._by
+        blocks = self._blocks = self._blocks or _Blocks()
+        if by is not None:
+            blocks.firsts.append(by(tail[0]))
+        blocks.ends.append(self._packed + size)
+        blocks.data.append(compress(_ENCODE(tail[:size]), FASTEST))
+        del tail[:size]
 
     def pop(self, index: int = -1) -> _Item:
         """Remove and return an item, by default the last one.
@@ -108,7 +144,8 @@ class PackedList(MutableSequence[_Item]):
         blocks = self._blocks
         if blocks is not None and not self._tail:
             self._tail = self._unpacked(blocks.data.pop())
-            blocks.firsts.pop()
+            blocks.ends.pop()
+            del blocks.firsts[-1:]
             if not blocks.data:
                 self._blocks = None
             else:
@@ -166,8 +203,10 @@ class PackedList(MutableSequence[_Item]):
             return tail[index - packed]
         if index < 0:
             raise IndexError("list index out of range")
-        block, offset = divmod(index, self._block_items)
-        return self._block(block)[offset]
+        blocks = self._blocks
+        assert blocks is not None
+        block = bisect_right(blocks.ends, index)
+        return self._block(block)[index - blocks.begin(block)]
 
     def __iter__(self) -> Iterator[_Item]:
         if self._blocks is not None:
@@ -183,28 +222,29 @@ class PackedList(MutableSequence[_Item]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({list(self)!r})"
 
-    def bisect_right(self, value: int, key: Callable[[_Item], int]) -> int:
-        """As :func:`bisect.bisect_right`, for items sorted by ``key``."""
-        blocks, tail = self._blocks, self._tail
+    def bisect_right(self, value: int) -> int:
+        """As :func:`bisect.bisect_right`, for the number that items are sorted by."""
+        blocks, tail, key = self._blocks, self._tail, type(self)._by
+        assert key is not None
         if blocks is None or key(tail[0]) <= value:
             return self._packed + bisect_right(tail, value, key=key)
-        index = bisect_right(blocks.firsts, value, key=key) - 1
+        index = bisect_right(blocks.firsts, value) - 1
         if index < 0:
             return 0
-        return index * self._block_items + bisect_right(self._block(index), value, key=key)
+        return blocks.begin(index) + bisect_right(self._block(index), value, key=key)
 
-    def same_blocks(self, other: "PackedList[_Item]") -> int:
-        """The number of encoded blocks at the start that both have in common."""
+    def same_items(self, other: "PackedList[_Item]") -> int:
+        """The number of items in encoded blocks at the start that both have in common."""
         if self._blocks is None or other._blocks is None:
             return 0
         pairs = zip(self._blocks.data, other._blocks.data, strict=False)
-        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return self._blocks.begin(sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
     # ---- encoded items
 
     @property
     def _packed(self) -> int:
-        return 0 if self._blocks is None else len(self._blocks.data) * self._block_items
+        return 0 if self._blocks is None or not self._blocks.ends else self._blocks.ends[-1]
 
     def _unpacked(self, data: bytes) -> list[_Item]:
         return self._decoder.decode(decompress(data))
@@ -228,7 +268,7 @@ def same_start(first_list: Sequence[Any], second_list: Sequence[Any]) -> int:
     """The length of the common prefix of two lists."""
     begin = 0
     if isinstance(first_list, PackedList) and isinstance(second_list, PackedList):
-        begin = first_list.same_blocks(second_list) * first_list._block_items
+        begin = first_list.same_items(second_list)
     first, second = first_list[begin:], second_list[begin:]
     shorter = min(len(first), len(second))
     if first[:shorter] == second[:shorter]:

@@ -1,6 +1,7 @@
 """One replica's log: batches in offset order, its start and its log end offset."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct, field
@@ -11,7 +12,7 @@ from emulator.protocol.record_batch import NO_RECORDS
 from emulator.simulation.packed_list import PackedList
 
 
-class RecordBatches(PackedList[RecordBatch], kind=RecordBatch):
+class RecordBatches(PackedList[RecordBatch], kind=RecordBatch, by=attrgetter("base_offset")):
     """A log's batches."""
 
 
@@ -88,7 +89,7 @@ class Log(Struct, array_like=True, gc=False):
 
     def position(self, offset: int) -> int:
         """Return the index of the batch with ``offset``; past the end, that of the last one."""
-        return max(0, self.batches.bisect_right(offset, _base_offset) - 1)
+        return max(0, self.batches.bisect_right(offset) - 1)
 
     def truncate(self, offset: int) -> bool:
         """Truncate the log to ``offset``; False if there is nothing to remove."""
@@ -116,10 +117,6 @@ class Log(Struct, array_like=True, gc=False):
         """Discard everything and start again at ``offset``."""
         self.batches = NO_BATCHES
         self.start = self.end = self.flushed = offset
-
-
-def _base_offset(batch: RecordBatch) -> int:
-    return batch.base_offset
 
 
 def tail_of(batch: RecordBatch, offset: int) -> RecordBatch:

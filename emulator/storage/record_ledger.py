@@ -1,5 +1,7 @@
 """The keys and values of all records, by the record ids that logs contain."""
 
+from operator import attrgetter
+
 from msgspec import Struct
 
 from emulator.protocol import RecordBatch
@@ -37,7 +39,17 @@ class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
         return self.encoded or len(self.values)
 
 
-class LedgerEntries(PackedList[LedgerEntry], kind=LedgerEntry):
+def _text_bytes(entry: LedgerEntry) -> int:
+    """About how much the values of a batch weigh: they are mostly alike."""
+    return len(entry.values[0]) * len(entry.values) if entry.values else 0
+
+
+class LedgerEntries(
+    PackedList[LedgerEntry],
+    kind=LedgerEntry,
+    by=attrgetter("first_record"),
+    weight=_text_bytes,
+):
     """All batches ever created, in the order of their record ids."""
 
 
@@ -103,7 +115,7 @@ class RecordLedger:
 
     def place_of(self, record: int) -> int:
         """The place among the entries of the one that contains a record id."""
-        return self.entries.bisect_right(record, _first_record) - 1
+        return self.entries.bisect_right(record) - 1
 
     @property
     def next_record(self) -> int:
@@ -167,10 +179,6 @@ class RecordLedger:
         if entry.encoded:
             return self.texts_of(entry.first_record)[1][record - entry.first_record]
         return entry.values[record - entry.first_record]
-
-
-def _first_record(entry: LedgerEntry) -> int:
-    return entry.first_record
 
 
 def text_of(data: bytes | None) -> str:

@@ -14,7 +14,7 @@ KEPT: Final = 1024
 _FIRST_RECORD: Final = attrgetter("first_record")
 
 
-class PackedBatches(PackedList[Batch], kind=Batch):
+class PackedBatches(PackedList[Batch], kind=Batch, by=_FIRST_RECORD):
     """Very many batches, at about 15 bytes each."""
 
 
@@ -32,7 +32,7 @@ class OlderBatches:
 
     def forget_before(self, record_id: int) -> None:
         """Know only of batches from the one on that begins with a record."""
-        forgotten = self._packed.bisect_right(record_id - 1, _FIRST_RECORD)
+        forgotten = self._packed.bisect_right(record_id - 1)
         self._packed = PackedBatches(self._packed[forgotten:])
 
     def with_newer(self, batches: Iterable[Batch]) -> list[Batch]:
@@ -41,7 +41,7 @@ class OlderBatches:
 
     def batch(self, record_id: int) -> Batch | None:
         """The batch that carried a record, if it is known."""
-        index = self._packed.bisect_right(record_id, _FIRST_RECORD) - 1
+        index = self._packed.bisect_right(record_id) - 1
         return None if index < 0 else _if_carried(self._packed[index], record_id)
 
 

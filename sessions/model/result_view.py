@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from emulator import events
+from emulator.storage.record_ledger import RecordLedger
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Handlers
 from sessions.model.handlers import (
@@ -20,6 +21,7 @@ from sessions.model.handlers import (
     statements,
     znodes,
 )
+from sessions.model.ledger_batches import LedgerBatches
 
 UNSAID: Final = (
     events.BookmarkSet,
@@ -51,7 +53,7 @@ class ResultView(ClusterView):
     """A view of brokers, controller, partitions, clients and audit: what a result says.
 
     Give each event to the observer :attr:`by_type`, and tell it now and then how far things have
-    come (:meth:`come_to`).
+    come (:meth:`come_to`). It keeps no batches: the cluster's own ledger has what they were.
     """
 
     def __init__(self) -> None:
@@ -65,7 +67,17 @@ class ResultView(ClusterView):
     @property
     def by_type(self) -> dict[type[events.Event], Callable[[events.Event], None]]:
         """The handler of each type of event; events of other types are ignored."""
-        return {kind: partial(handler, self) for kind, handler in HANDLERS.items()}
+        handlers: dict[type[events.Event], Callable[[events.Event], None]] = {
+            kind: partial(handler, self)
+            for kind, handler in HANDLERS.items()
+            if kind not in clients.NAMING
+        }
+        handlers[events.ProduceSent] = partial(clients.sent, self)
+        return handlers
+
+    def look_in(self, ledger: RecordLedger) -> None:
+        """Find the values of records in ``ledger``."""
+        self.older_batches = LedgerBatches(ledger).batch
 
     def come_to(self, seq: int, time_us: int) -> None:
         """All that concerns it has been taken, up to event ``seq``."""

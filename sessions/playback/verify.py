@@ -228,6 +228,7 @@ def _run(
         cluster = Cluster(session.origin.cluster, (comparer,), first.text, first.line, view.by_type)
     except ConfigError as error:
         raise SessionDamagedError(f"{session.path} cannot be run again: {error}") from error
+    view.look_in(cluster.ledger)
     runner = Runner(cluster)
     for recorded, statement in zip(inputs[1:], statements[1:], strict=True):
         while not runner.return_to(recorded.time_us, recorded.steps, STEPS_AT_ONCE):

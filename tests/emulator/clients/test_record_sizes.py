@@ -1,8 +1,10 @@
 """What records take on the wire in each message format."""
 
 import pytest
+from msgspec.structs import replace
 
-from emulator.clients.record_sizes import batch_bytes, request_bytes
+from emulator.clients.record_sizes import batch_bytes, batch_excess, request_bytes
+from emulator.inputs.statements import Produce
 from emulator.releases.profiles import PROFILES
 
 
@@ -26,3 +28,22 @@ def test_a_limit_is_for_the_largest_message_and_later_for_the_batch(
 
 def test_without_keys_only_values_count() -> None:
     assert request_bytes(PROFILES["0.9"], [], ["ab", "abcd"]) == 26 + 4
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "most"),
+    [
+        ("", None, 100_000),
+        ("x", "k", 100_000),
+        ("x" * 65_536, None, 512),
+        ("\u4e2d" * 2**24, None, 1),
+    ],
+    ids=["empty", "small", "large", "huge"],
+)
+def test_a_batch_is_as_large_as_a_producer_holds(value: str, key: str | None, most: int) -> None:
+    statement = Produce(topic="t", value=value, key=key, count=10**9, batch=most)
+    assert batch_excess(statement) is None
+    refused = batch_excess(replace(statement, batch=most + 1))
+    assert refused is not None
+    assert refused.endswith(f"give --batch {most} or less.")
+    assert batch_excess(replace(statement, batch=10**9, count=1)) is None

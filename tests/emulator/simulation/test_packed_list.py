@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from emulator.simulation.packed_list import BLOCK_ITEMS, PackedList, as_list, same_start
+from emulator.simulation.packed_list import (
+    BLOCK_ITEMS,
+    WEIGHT_MAX,
+    PackedList,
+    as_list,
+    same_start,
+)
 
 
 class Item(Struct, frozen=True, array_like=True):
@@ -14,16 +20,18 @@ class Item(Struct, frozen=True, array_like=True):
     words: list[str]
 
 
-class Items(PackedList[Item], kind=Item):
+class Items(PackedList[Item], kind=Item, by=lambda one: one.number):
     pass
+
+
+class Heavy(
+    PackedList[Item], kind=Item, by=lambda one: one.number, weight=lambda one: WEIGHT_MAX // 5
+):
+    """Items of which six weigh too much."""
 
 
 def item(number: int) -> Item:
     return Item(number, [f"word {number}"])
-
-
-def number_of(found: Item) -> int:
-    return found.number
 
 
 def items(count: int) -> list[Item]:
@@ -76,7 +84,7 @@ def test_it_grows_and_shrinks_at_its_end_as_a_list_does(moves: list[int]) -> Non
 @given(st.sampled_from(SIZES), st.integers(-2, 12 * BLOCK_ITEMS))
 def test_a_place_is_found_as_in_a_list(count: int, value: int) -> None:
     packed = Items(items(count))
-    assert packed.bisect_right(value, number_of) == sum(2 * n <= value for n in range(count))
+    assert packed.bisect_right(value) == sum(2 * n <= value for n in range(count))
 
 
 @settings(max_examples=30)
@@ -120,6 +128,26 @@ def test_few_items_of_a_long_list_are_objects() -> None:
     assert sum(1 for _ in packed) == 100 * BLOCK_ITEMS
     assert packed[7] == item(14)
     assert packed.objects < 5 * BLOCK_ITEMS
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(-9, 40), max_size=12), st.integers(-2, 500))
+def test_heavy_items_are_no_objects_and_yet_are_found(moves: list[int], value: int) -> None:
+    plain: list[Item] = []
+    packed = Heavy()
+    for move in moves:
+        for _ in range(move):
+            plain.append(item(2 * len(plain)))
+            packed.append(plain[-1])
+            packed = packed.copy()
+            assert packed.objects <= 12
+        for _ in range(min(-move, len(plain))):
+            assert packed.pop() == plain.pop()
+    assert packed == plain
+    assert [packed[index] for index in range(-len(plain), len(plain))] == plain + plain
+    assert packed.bisect_right(value) == sum(one.number <= value for one in plain)
+    assert same_start(packed, [*plain, item(-1)]) == len(plain)
+    assert same_start(packed, packed.copy()) == len(plain)
 
 
 def test_it_is_encoded_as_a_list() -> None:

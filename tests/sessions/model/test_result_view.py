@@ -8,10 +8,11 @@ from commands.runs.matrix import judged
 from emulator import events
 from emulator.cluster import Cluster
 from emulator.events import Event
+from emulator.inputs import statements
 from emulator.scenario.runner import Runner
 from sessions.model import summary
 from sessions.model.cluster_view import ClusterView
-from sessions.model.handlers import cached_states, connections, groups, share_groups
+from sessions.model.handlers import cached_states, clients, connections, groups, share_groups
 from sessions.model.handlers.table import HANDLERS, changes_nothing
 from sessions.model.result_view import UNSAID, ResultView
 from tests.sessions.examples import SPEC, folded, story_events
@@ -23,6 +24,7 @@ class Both:
 
     def __init__(self) -> None:
         self.whole, self.result = ClusterView(), ResultView()
+        self.result.older_batches = self.whole.batch  # as a running cluster's ledger knows them
         self._by_type = self.result.by_type
 
     def __call__(self, event: Event) -> None:
@@ -65,7 +67,7 @@ def test_whatever_happens_has_the_same_result(seed: int) -> None:
 
 def test_every_type_of_event_is_taken_or_said_to_be_left_out() -> None:
     left_out = {*UNSAID, *cached_states.HANDLERS, *connections.HANDLERS, *groups.HANDLERS}
-    left_out |= {*share_groups.HANDLERS}
+    left_out |= {*share_groups.HANDLERS, *clients.NAMING} - {events.ProduceSent}
     left_out |= {kind for kind, handler in HANDLERS.items() if handler is changes_nothing}
     assert set(ResultView().by_type) == set(HANDLERS) - left_out
 
@@ -78,6 +80,20 @@ def test_it_keeps_neither_beliefs_nor_a_tree() -> None:
     whole = folded(story_events())
     assert not result.state.beliefs
     assert len(result.state.znodes) < 5 < len(whole.state.znodes)
+
+
+def test_it_finds_values_in_the_ledger_of_a_running_cluster() -> None:
+    result = ResultView()
+    cluster = Cluster(SPEC, by_type=result.by_type)
+    result.look_in(cluster.ledger)
+    runner = Runner(cluster)
+    for statement in (
+        statements.CreateTopic(topic="t"),
+        statements.Produce(topic="t", value="v", count=3, batch=2),
+    ):
+        run(runner, [statement])
+    assert [result.value(record) for record in (1, 2, 3, 4)] == ["v-0", "v-1", "v-2", "#4"]
+    assert not result.state.batches
 
 
 def test_a_cluster_gives_it_only_what_it_takes() -> None:

@@ -1,4 +1,4 @@
-"""The batches of a served cluster as its ledger has them, so that no view need keep their texts."""
+"""The batches of a running cluster as its ledger has them: no view need keep their texts."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, overload
