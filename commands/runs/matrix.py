@@ -37,7 +37,7 @@ class Cell(Struct, frozen=True):
 
 
 def cells(scenarios: Iterable[Scenario], versions: Sequence[str]) -> Iterator[Cell]:
-    """Run each scenario on each release, one after another."""
+    """Run and judge each scenario on each release as ``tidegauge run`` does, one after another."""
     for scenario in scenarios:
         steps: dict[bool, tuple[Step, ...]] = {}
         for version in versions:
@@ -47,12 +47,7 @@ def cells(scenarios: Iterable[Scenario], versions: Sequence[str]) -> Iterator[Ce
             yield _run(scenario, version, script)
 
 
-def run_cell(scenario: Scenario, version: str) -> Cell:
-    """Run one scenario on one release, as ``tidegauge run`` does, and judge it."""
-    return _run(scenario, version, _read(scenario, version))
-
-
-def _read(scenario: Scenario, version: str, steps: tuple[Step, ...] = ()) -> Script:
+def _read(scenario: Scenario, version: str, steps: tuple[Step, ...]) -> Script:
     """Parse the script; everything after its cluster statement is parsed once per mode."""
     text, name = scenario.script(version), scenario.path.name
     if not steps:

@@ -11,7 +11,7 @@ from commands.cli.matrix import versions_word
 from commands.language.parser import parse_script
 from commands.library.index import SCENARIOS, Scenario, find
 from commands.runs.live import live_source
-from commands.runs.matrix import Cell, cells, grid, judged, legend, run_cell, short_members
+from commands.runs.matrix import Cell, cells, grid, judged, legend, short_members
 from emulator.cluster import Cluster
 from emulator.inputs.statements import Statement
 from emulator.releases.profiles import RECOMMENDED
@@ -57,6 +57,11 @@ def _table() -> dict[tuple[str, str], set[str]]:
     }
 
 
+def cell_of(scenario: Scenario, version: str) -> Cell:
+    """One scenario on one release."""
+    return next(cells([scenario], [version]))
+
+
 def _allowed(cell: str) -> set[str]:
     word = cell.replace("short", "ISR member short")
     return {word.split(" (")[0], word.replace(" (", "").replace(")", "")}
@@ -71,7 +76,7 @@ CASES = [
 
 @pytest.mark.parametrize(("scenario", "generation", "version"), CASES)
 def test_the_outcome_is_the_tables(scenario: Scenario, generation: str, version: str) -> None:
-    cell = run_cell(scenario, version)
+    cell = cell_of(scenario, version)
     assert cell.outcome in _table()[scenario.name, generation]
     assert cell.wrong == []
     assert bool(cell.lost) == ("loss" in cell.outcome)
@@ -80,7 +85,7 @@ def test_the_outcome_is_the_tables(scenario: Scenario, generation: str, version:
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_the_latest_release_has_the_outcomes_of_4_1(scenario: Scenario) -> None:
-    cell = run_cell(scenario, RELEASES[-1])
+    cell = cell_of(scenario, RELEASES[-1])
     assert cell.outcome in _table()[scenario.name, "ELR"]
     assert cell.wrong == []
 
@@ -91,7 +96,7 @@ def test_the_table_speaks_of_every_scenario_and_release() -> None:
 
 
 def test_a_cells_script_is_one_that_run_takes_and_that_ends_the_same() -> None:
-    cell = run_cell(find("V7"), "0.10.2")
+    cell = cell_of(find("V7"), "0.10.2")
     script = parse_script(cell.script, "-")
     view = ClusterView()
     cluster = Cluster(script.spec, [view.apply])
@@ -108,7 +113,7 @@ def test_a_cell_is_the_same_alone_and_among_others(version: str) -> None:
     found = {
         cell.version: cell for cell in cells([find("V7")], ["documents", "0.10.2", "2.0.0", "3.9"])
     }
-    assert found[version] == run_cell(find("V7"), version)
+    assert found[version] == cell_of(find("V7"), version)
 
 
 def test_a_cells_script_opens_in_the_console(tmp_path: Path) -> None:
@@ -273,7 +278,7 @@ def test_any_release_can_stand_in_the_matrix(capsys: pytest.CaptureFixture[str])
 def test_what_is_known_of_kafka_holds_between_the_recommended_releases(
     scenario: Scenario, version: str
 ) -> None:
-    assert run_cell(scenario, version).wrong == []
+    assert cell_of(scenario, version).wrong == []
 
 
 def test_without_zookeeper_a_statement_gives_way_to_the_one_beside_it() -> None:
