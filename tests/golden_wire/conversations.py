@@ -561,6 +561,8 @@ MORE: Final = {
     "coordinators": consumer_groups.SETTINGS | consumer_groups.LONG_SESSIONS,
     "regexes": consumer_groups.SETTINGS | consumer_groups.LONG_SESSIONS,
     **{each.__name__: share_groups.SETTINGS for each in SHARE_GROUPS},
+    "share_dead_topics": share_groups.SETTINGS
+    | {"errors.deadletterqueue.auto.create.topics.enable": "true"},
     "share_offsets": share_groups.SETTINGS | share_groups.LONG_SESSIONS,
     **dict.fromkeys(
         ("share_leaders", "share_dead_leaders"),
@@ -570,8 +572,10 @@ MORE: Final = {
 """What a conversation's cluster is configured with besides."""
 FEATURES: Final = {
     **{each.__name__: {"share.version": 1} for each in SHARE_GROUPS},
-    "share_dead_letters": {"share.version": 2},
-    "share_dead_leaders": {"share.version": 2},
+    **{
+        each: {"share.version": 2}
+        for each in ("share_dead_letters", "share_dead_topics", "share_dead_leaders")
+    },
 }
 """The levels of features with which a conversation's cluster is formatted."""
 

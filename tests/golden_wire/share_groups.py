@@ -735,6 +735,45 @@ def share_dead_letters(c: Conversation) -> None:  # noqa: PLR0915 - one step aft
     queued("each")
 
 
+def share_dead_topics(c: Conversation) -> None:
+    """Dead-letter queues that brokers create, and what their topics take in a batch."""
+    m = ShareMembers(c)
+    m.begin("0:1:2")
+    say, admin = c.say, Administrator(c)
+    enabled = "--config errors.deadletterqueue.group.enable=true"
+    c.do(f"topic create dlq.s --replica-assignment 1:2:0 {enabled} --config max.message.bytes=450")
+    c.wait(1)
+    say("configured", admin.alter("g", (SET, QUEUE, "dlq.new")))
+    m.ready("m1")
+    c.produce(0, "t-0", ["a0", "a1"])
+    say("acquired", m.fetch("m1", 0))
+    say("rejected", m.acknowledge("m1", 0, {"t-0": [(0, 1, [REJECT])]}))
+    c.wait(6)
+    asked = [{"name": "dlq.new", "topic_id": bytes(16)}]
+    body = {"topics": asked, "allow_auto_topic_creation": False}
+    found = c.ask(0, "Metadata", body, version=12)["topics"][0]
+    partitions = found["partitions"]
+    say("created", [error(found), [len(row["replica_nodes"]) for row in partitions]])
+    for row in partitions:
+        say("written", dead_letters(c, row["leader_id"], f"dlq.new-{row['partition_index']}"))
+    say("small", admin.alter("g", (SET, QUEUE, "dlq.s")))
+    c.produce(0, "t-0", [f"b{number}" for number in range(5)])
+    say("five", m.fetch("m1", 0))
+    say("all rejected", m.acknowledge("m1", 0, {"t-0": [(2, 6, [REJECT])]}))
+    c.wait(3)
+    say("in batches", dead_letters(c, 1, "dlq.s-0"))
+    say("copied", admin.alter("g", (SET, "errors.deadletterqueue.copy.record.enable", "true")))
+    c.produce(0, "t-0", ["c" * 600, "d"])
+    say("a large one", m.fetch("m1", 0)[1]["t-0"][3])
+    say("rejected", m.acknowledge("m1", 0, {"t-0": [(7, 8, [REJECT])]}))
+    c.wait(3)
+    say("too large", dead_letters(c, 1, "dlq.s-0"))
+    c.produce(0, "t-0", ["e"])
+    say("last", m.fetch("m1", 0))
+    say("accepted", m.acknowledge("m1", 0, {"t-0": [(9, 9, [ACCEPT])]}))
+    say("offsets", m.offsets("t-0"))
+
+
 def share_dead_leaders(c: Conversation) -> None:
     """A dead-letter queue without a leader, and the next leader of records that wait for it."""
     m = ShareMembers(c)
@@ -775,6 +814,6 @@ def share_dead_leaders(c: Conversation) -> None:
 
 SHARE_GROUPS: Final = (
     *(share_members, share_records, share_sessions, share_leaders, share_offsets, share_renewals),
-    *(share_dead_letters, share_dead_leaders),
+    *(share_dead_letters, share_dead_topics, share_dead_leaders),
 )
 """The conversations."""

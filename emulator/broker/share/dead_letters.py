@@ -12,12 +12,13 @@ from msgspec import field
 
 from emulator import events
 from emulator.broker_context import BrokerContext
-from emulator.common.errors import NOT_LEADER
+from emulator.common.errors import NONE, NOT_LEADER
 from emulator.common.names import split
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.retried_requests import TIMEOUT_US, Retried, RetriedRequests, RetryState
 from emulator.metadata_log.metadata_version import SHARE_VERSION
 from emulator.protocol import ProduceRequest, ProduceResponse, RecordBatch
+from emulator.releases.config import TopicValues
 from emulator.storage.log import Log
 from emulator.wire.records import record_batch
 from emulator.wire.records.record import Header, Record
@@ -37,7 +38,8 @@ LEVEL: Final = 2
 class DeadLetters(Retried, kw_only=True, array_like=True):
     """Neighbouring records of a share-partition that have the same ``cause``.
 
-    ``share`` is the share-partition, ``request`` what was sent last.
+    ``share`` is the share-partition, ``next`` the first offset that is not written yet, and
+    ``request`` what was sent last.
     """
 
     share: str
@@ -47,6 +49,7 @@ class DeadLetters(Retried, kw_only=True, array_like=True):
     last: int
     deliveries: int
     cause: str
+    next: int = -1
     request: ProduceRequest | None = None
 
 
@@ -85,9 +88,14 @@ class DeadLetterQueues(RetriedRequests[DeadLetters]):
     def write(self, letters: DeadLetters) -> None:
         """Write dead letters; ``on_end`` is called when they are written, or cannot be."""
         number = self.number()
+        letters.next = letters.first
         self.pending[number] = letters
-        if self._is_valid(letters.group):
-            self.attempt(number)
+        self.attempt(number)
+
+    def attempt(self, number: int) -> None:
+        """Send dead letters, unless their group's topic may not be its queue."""
+        if self._is_valid(self.pending[number].group):
+            super().attempt(number)
         else:
             self._end(number)
 
@@ -131,26 +139,34 @@ class DeadLetterQueues(RetriedRequests[DeadLetters]):
         return letters.request
 
     def _request(self, tp: str, letters: DeadLetters) -> ProduceRequest:
-        context = self.context
-        copies = context.metadata.group_config(letters.group).get(COPIES) == "true"
-        records = []
-        for offset in range(letters.first, letters.last + 1):
-            key, value = self._original(letters.tp, offset) if copies else (None, None)
-            headers = _headers(letters, offset)
-            records.append(Record(key, value, context.timestamp_ms, headers))
-        encoded = record_batch.build(records)
+        context, ledger = self.context, self.context.ledger
+        encoded, count = self._batch(letters, context.topic_values(split(tp)[0]))
         writer, now_us = f"share group {letters.group}", context.kernel.now
-        first = context.ledger.enter_encoded(
-            writer, tp, encoded, len(records), acks=-1, now_us=now_us
-        )
-        keys, values = context.ledger.texts_of(first)
-        fields = (tp, context.id, letters.group, first, keys, values)
+        first = ledger.enter_encoded(writer, tp, encoded, count, acks=-1, now_us=now_us)
+        fields = (tp, context.id, letters.group, first, *ledger.texts_of(first))
         context.emit(events.GroupRecordsWritten, *fields)
-        batch = RecordBatch(0, len(records), -1, first, size_bytes=len(encoded))
+        batch = RecordBatch(0, count, -1, first, size_bytes=len(encoded))
         return ProduceRequest(tp, batch, -1, TIMEOUT_US, len(encoded))
 
-    def _original(self, tp: str, offset: int) -> tuple[bytes | None, bytes | None]:
-        """Key and value of the record that a log has at an offset; None if it is gone."""
+    def _batch(self, letters: DeadLetters, topic: TopicValues) -> tuple[bytes, int]:
+        """The next records, as many as the topic takes in a batch but at least one."""
+        copies = self.context.metadata.group_config(letters.group).get(COPIES) == "true"
+        records: list[Record] = []
+        size_bytes = record_batch.HEADER_BYTES
+        for offset in range(letters.next, letters.last + 1):
+            original = self._original(letters.tp, offset) if copies else Record()
+            if _size_bytes(original) > topic.max_message_bytes:
+                original = Record()
+            headers = _headers(letters, offset)
+            record = Record(original.key, original.value, self.context.timestamp_ms, headers)
+            size_bytes += _size_bytes(record)
+            if records and size_bytes > topic.max_message_bytes:
+                break
+            records.append(record)
+        return record_batch.build(records), len(records)
+
+    def _original(self, tp: str, offset: int) -> Record:
+        """The record that a log has at an offset; an empty one if it is gone."""
         for batch in self._log_of(tp)[0].read(offset, offset + 1):
             if not batch.base_offset <= offset < batch.end_offset or batch.is_empty:
                 continue
@@ -159,11 +175,10 @@ class DeadLetterQueues(RetriedRequests[DeadLetters]):
             index = number - entry.first_record
             if not entry.encoded:
                 key, value = entry.keys[index] if entry.keys else None, entry.values[index]
-                return None if key is None else key.encode(), value.encode()
+                return Record(None if key is None else key.encode(), value.encode())
             if entry.first_record in self.context.ledger.encoded:
-                record = self.context.ledger.decoded(entry.first_record)[index]
-                return record.key, record.value
-        return None, None
+                return self.context.ledger.decoded(entry.first_record)[index]
+        return Record()
 
     def handle(self, number: int, message: ProduceRequest) -> None:
         self._append(self.context.id, number, message)
@@ -175,10 +190,21 @@ class DeadLetterQueues(RetriedRequests[DeadLetters]):
         self._end(number)
 
     def answered(self, number: int, response: ProduceResponse) -> None:
-        self._end(number)
+        letters = self.pending[number]
+        assert letters.request is not None
+        letters.next += letters.request.batch.count
+        if response.error != NONE or letters.next > letters.last:
+            self._end(number)
+            return
+        letters.request, letters.attempts = None, 0
+        self.attempt(number)
 
     def _end(self, number: int) -> None:
         self.on_end(self.pending.pop(number))
+
+
+def _size_bytes(record: Record) -> int:
+    return len(record_batch.build([record])) - record_batch.HEADER_BYTES
 
 
 def _headers(letters: DeadLetters, offset: int) -> tuple[Header, ...]:

@@ -379,9 +379,8 @@ class SharePartitionManager:
             return None  # there are too many sessions
         errors, ready = self._ready(delayed)
         if len(errors) == len(delayed.partitions):
-            return {
-                tp: SharedPartition(error) for tp, error in errors.items()
-            } | self._unknown_partitions(delayed)
+            results = {tp: SharedPartition(error) for tp, error in errors.items()}
+            return results | self._unknown_partitions(delayed)
         known = [share for share in ready if share.looked_up == share.next_fetch_offset()]
         if not ready or not self._has_bytes(delayed, ready):
             return None
