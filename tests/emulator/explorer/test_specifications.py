@@ -1,5 +1,7 @@
 """The published specifications: what TLC counted of the same modules."""
 
+from functools import cache
+
 import pytest
 
 from emulator.explorer.search import Result, Search
@@ -69,28 +71,38 @@ SHORTEST = [
 CELLS = [(spec, constants) for constants, row in COUNTED.items() for spec in row]
 
 
-def searched(
-    spec: str, constants: tuple[int, int, int, int], *properties: str, symmetric: bool = False
-) -> Result:
-    model = specification(GENERATIONS[spec], Constants(*constants), symmetric=symmetric)
-    return Search(model, properties).run()
+@cache
+def searched(spec: str, constants: tuple[int, int, int, int]) -> Result:
+    """All states, and the first violation of each property."""
+    model = specification(GENERATIONS[spec], Constants(*constants), symmetric=False)
+    return Search(model, PROPERTIES).run(keep_going=True)
 
 
 @pytest.mark.parametrize(("spec", "constants"), CELLS, ids=str)
 def test_states_and_depth_are_those_that_tlc_counted(
     spec: str, constants: tuple[int, int, int, int]
 ) -> None:
-    result = searched(spec, constants, *GENERATIONS[spec].holds)
-    assert (result.states, result.depth) == COUNTED[constants][spec]
-    assert (result.complete, result.violations) == (True, [])
+    result = searched(spec, constants)
+    assert (result.states, result.depth, result.complete) == (*COUNTED[constants][spec], True)
+    violated = {violation.name for violation in result.violations}
+    assert not violated & set(GENERATIONS[spec].holds)
 
 
 @pytest.mark.parametrize(("spec", "constants", "name", "steps"), SHORTEST, ids=str)
 def test_the_shortest_counterexample_is_as_long_as_tlcs(
     spec: str, constants: tuple[int, int, int, int], name: str, steps: int | None
 ) -> None:
-    violations = searched(spec, constants, name).violations
-    assert [violation.steps for violation in violations] == ([] if steps is None else [steps])
+    result = searched(spec, constants) if constants in COUNTED else until(spec, constants, name)
+    found = [violation.steps for violation in result.violations if violation.name == name]
+    assert found == ([] if steps is None else [steps])
+
+
+def until(
+    spec: str, constants: tuple[int, int, int, int], name: str, *, symmetric: bool = False
+) -> Result:
+    """The states up to the first violation of a property."""
+    model = specification(GENERATIONS[spec], Constants(*constants), symmetric=symmetric)
+    return Search(model, [name]).run()
 
 
 def test_a_counterexample_is_a_path_of_the_specification() -> None:
@@ -113,7 +125,7 @@ def test_a_counterexample_is_a_path_of_the_specification() -> None:
 @pytest.mark.parametrize("spec", list(GENERATIONS))
 def test_with_symmetry_each_state_stands_for_all_its_renamings(spec: str) -> None:
     """Counted another way: by the renamings of every state, without a canonical form."""
-    constants = Constants(3, 1, 1, 1)
+    constants = Constants(3, 1, 1, 1 if spec == "Kip320" else 0)
     plain = specification(GENERATIONS[spec], constants, symmetric=False)
     alike = specification(GENERATIONS[spec], constants, symmetric=True)
     assert alike.symmetry is not None
@@ -130,7 +142,7 @@ def test_with_symmetry_each_state_stands_for_all_its_renamings(spec: str) -> Non
 
 
 def test_with_symmetry_the_shortest_counterexample_is_as_long() -> None:
-    (violation,) = searched("TruncateToHW", (3, 2, 2, 1), "StrongIsr", symmetric=True).violations
+    (violation,) = until("TruncateToHW", (3, 2, 2, 1), "StrongIsr", symmetric=True).violations
     assert violation.steps == 8
 
 
