@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from time import monotonic
 
@@ -18,6 +19,8 @@ from sessions.campaign.outcome import CampaignReport
 from sessions.campaign.plan import Plan
 from sessions.campaign.runner import CampaignError, Progress, interruptible, run_campaign
 from sessions.dataset.layout import STAGING, Dataset, DatasetError
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import EVENTS, SESSIONS
 from tests.sessions.campaign.plans import (
     LOST,
     known_plan,
@@ -27,7 +30,7 @@ from tests.sessions.campaign.plans import (
     story,
     variant,
 )
-from tests.sessions.dataset.reading import files, rows
+from tests.sessions.dataset.reading import files
 
 ROOT = Path(__file__).parents[3]
 SEEDS = 150
@@ -184,11 +187,12 @@ def wait_for_runs(process: "subprocess.Popen[bytes]", count: int) -> None:
 def whole(dataset: Path) -> list[str]:
     """The sessions of a dataset, each with all of its events."""
     left = Dataset(dataset)
-    found = left.sessions()
     left.require_whole()
-    for name in found:
-        (session,) = rows(dataset, "sessions", name)
-        assert len(rows(dataset, "events", name)) == session["events"]
+    sessions = left.scan(SESSIONS, [SESSION, "events"]).to_pylist()
+    events = Counter(left.scan(EVENTS, [SESSION])[SESSION].to_pylist())
+    assert events == {row[SESSION]: row["events"] for row in sessions}
+    found = left.sessions()
+    assert sorted(row[SESSION] for row in sessions) == found
     return found
 
 
