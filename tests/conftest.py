@@ -8,6 +8,7 @@ import hashlib
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -52,6 +53,8 @@ NEED_PYSPARK = (
 """Tests of modules that import PySpark."""
 ID_MAX = 200
 """How long a parameter may be, in characters or bytes, to be part of its test's id as it is."""
+MANY = 300
+"""From how many tests on a file is one of the first."""
 collect_ignore_glob = [] if find_spec("pyspark") else list(NEED_PYSPARK)
 
 settings.register_profile("tidegauge", settings(deadline=None))  # a loaded machine is no failure
@@ -118,8 +121,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Sche
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep all Spark tests in one xdist worker (one JVM), and skip them where Spark cannot run.
 
-    That worker begins with them, because they last longest. Those that start Spark's servers have
-    JVMs of their own, and run in any worker.
+    That worker begins with them, because they last longest, and the others with files of many
+    tests: so all end at about the same time. Tests that start Spark's servers have JVMs of their
+    own, and run in any worker.
     """
     java = shutil.which("java") or os.environ.get("JAVA_HOME")
     reason = (
@@ -136,7 +140,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if reason:
                 item.add_marker(pytest.mark.skip(reason=reason))
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: not item.get_closest_marker("spark"))
+        tests = Counter(item.path for item in items)
+        items.sort(key=lambda item: (not item.get_closest_marker("spark"), tests[item.path] < MANY))
 
 
 @pytest.fixture(scope="session", autouse=True)
