@@ -107,9 +107,11 @@ class GroupCoordinator:
         broker's log of a partition and its high watermark.
         """
         self.context = context
-        self.checks_first = context.profile.has("heartbeats_checked_before_coordinator")
-        self.waits_to_tell = context.profile.has("group_records_need_no_min_isr")
-        self.needs_epoch = context.profile.has("transactional_offsets_need_epoch")
+        has = context.profile.has
+        self.checks_first = has("heartbeats_checked_before_coordinator")
+        self.waits_to_tell = has("group_records_need_no_min_isr")
+        self.deletes_shares_first = has("share_groups") and not has("share_group_early_access")
+        self.needs_epoch = has("transactional_offsets_need_epoch")
         self.state = state
         self.kernel = context.kernel
         self.timers = context.timers
@@ -121,6 +123,7 @@ class GroupCoordinator:
             log_of=log_of,
             assignment_stored=self._assignment_stored,
             modern_stored=self._modern_stored,
+            deletion_due=self._delete,
         )
         self.members = GroupMembership(context, self.offsets)
         self.consumers = ConsumerGroupManager(context, self.offsets, self.members)
@@ -413,30 +416,38 @@ class GroupCoordinator:
 
     def delete(self, _client: int, request: int, message: DeleteGroupsRequest) -> None:
         """Delete groups without members."""
-        errors: dict[str, str] = {}
-        shares, others = list[Group](), list[Group]()
-        for name in dict.fromkeys(message.groups):
-            error, group = self.refusal(name), self.group(name)
-            if error == NONE and group is None:
-                error = "GROUP_ID_NOT_FOUND"
-            elif error == NONE and group is not None and group.has_members:
-                error = "NON_EMPTY_GROUP"
-            elif error == NONE and group is not None and group.share is not None:
-                shares.append(group)
-            elif error == NONE and group is not None and self.waits_to_tell:
-                others.append(group)
-            elif error == NONE and group is not None:
-                self.expiry.forget(group)
-            errors[name] = error
-        if not (shares or others):
+        errors = {name: self.refusal(name) for name in message.groups}
+        names = [name for name, error in errors.items() if error == NONE]
+        if not names:
             self.respond(request, DeleteGroupsResponse(request, errors))
             return
-        waits = [group.name for group in (*shares, *others)]
-        self.state.deletions[request] = Deletion(errors, waits)
-        for group in shares:
-            self.shares.delete(request, group)
-        for group in others:
-            self.expiry.forget(group, request)
+        self.state.deletions[request] = Deletion(errors, names)
+        if not self.deletes_shares_first:
+            self._delete(request, list(names), NONE)
+            return
+        partitions: dict[str, list[str]] = {}
+        for name in names:
+            partitions.setdefault(self.partition_of(name), []).append(name)
+        for tp, groups in partitions.items():
+            self.offsets.delete_after_pending(tp, request, groups)
+
+    def _delete(self, request: int, names: list[str], error: str) -> None:
+        """Delete groups for a request, unless what it waited for was not replicated in time."""
+        for name in names:
+            group = self.group(name)
+            if error != NONE:
+                self.offsets.ended(request, name, error)
+            elif group is None:
+                self.offsets.ended(request, name, "GROUP_ID_NOT_FOUND")
+            elif group.has_members:
+                self.offsets.ended(request, name, "NON_EMPTY_GROUP")
+            elif group.share is not None:
+                self.shares.delete(request, group)
+            elif self.waits_to_tell:
+                self.expiry.forget(group, request)
+            else:
+                self.expiry.forget(group)
+                self.offsets.ended(request, name, NONE)
 
     def delete_offsets(self, _client: int, request: int, message: OffsetDeleteRequest) -> None:
         """Delete offsets, except those of topics that members are, or may be, subscribed to."""

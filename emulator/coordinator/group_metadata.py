@@ -102,6 +102,8 @@ def failed(answer: GroupAnswer, error: str) -> GroupAnswer:
 
 AssignmentStored = Callable[[Group, Store, str], None]
 """Called with the group, the stored generation and the resulting error."""
+DeletionDue = Callable[[int, list[str], str], None]
+"""Called with a request, the groups that it deletes, and the error of what it waited for."""
 
 
 class GroupMetadataManager:
@@ -117,6 +119,7 @@ class GroupMetadataManager:
         log_of: Callable[[str], tuple[Log, int]],
         assignment_stored: AssignmentStored,
         modern_stored: ModernStored,
+        deletion_due: DeletionDue,
     ) -> None:
         """Act in ``context``.
 
@@ -133,6 +136,7 @@ class GroupMetadataManager:
         self._log_of = log_of
         self._assignment_stored = assignment_stored
         self._modern_stored = modern_stored
+        self._deletion_due = deletion_due
 
     # ---- groups
 
@@ -300,14 +304,27 @@ class GroupMetadataManager:
 
         False: that is so already.
         """
-        tp = self.partition_of(group)
+        store = self._pending(self.partition_of(group))
+        if store is not None:
+            store.answers.append(answer)
+        return store is not None
+
+    def delete_after_pending(self, tp: str, request: int, groups: list[str]) -> None:
+        """Delete groups for a request when all that is written to their partition is replicated."""
+        store = self._pending(tp)
+        if store is None:
+            self._deletion_due(request, groups, NONE)
+        else:
+            store.deletions[request] = groups
+
+    def _pending(self, tp: str) -> Store | None:
+        """The last write to a partition that is not replicated yet; who waits for it is told."""
         for number, store in reversed(self.state.stores.items()):
             if self.partition_of(store.group) == tp:
-                store.answers.append(answer)
                 if self.context.timers.deadline_of(TASK, store_key(number)) is None:
                     self._set_deadline(number)
-                return True
-        return False
+                return store
+        return None
 
     def uncommitted(self, group: Group) -> dict[str, int]:
         """A group's offsets with those that are not replicated yet."""
@@ -333,6 +350,7 @@ class GroupMetadataManager:
             return
         self._finish(store, LATE)
         store.request, store.assignment, store.answers, store.deletes = 0, None, [], 0
+        store.deletions = {}
 
     def stored(self, number: int, outcome: ProduceResponse) -> None:
         """Handle the outcome of a write, and inform those waiting for it."""
@@ -366,6 +384,8 @@ class GroupMetadataManager:
             self.respond(answer.request, answer if error == NONE else failed(answer, error))
         if store.deletes:
             self.ended(store.deletes, store.group, error)
+        for request, groups in store.deletions.items():
+            self._deletion_due(request, groups, error)
 
     def _error(self, store: Store, outcome: str) -> str:
         """The error for the client whose offsets or generation were to be written."""

@@ -242,7 +242,8 @@ class Store(Struct, array_like=True):
     not there. When they are stored, a share group ``begins`` with
     the state of partitions, by topic id, in ``state_epoch``. The ``answers`` wait for them;
     ``drops`` are partitions whose offsets they remove, and ``errors`` those whose offsets were not
-    committed. They end the group for the request ``deletes``.
+    committed. They end the group for the request ``deletes``; ``deletions`` are the groups that
+    requests delete once they are stored.
     """
 
     group: str
@@ -269,6 +270,7 @@ class Store(Struct, array_like=True):
     errors: dict[str, str] = field(default_factory=dict)
     deletes: int = 0
     first: bool = False
+    deletions: dict[int, list[str]] = field(default_factory=dict)
 
 
 class ShareWork(Struct, array_like=True):

@@ -271,6 +271,7 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         *,
         first: Sequence[Any] = (),
         reverts: Group | None = None,
+        deletes: int = 0,
     ) -> None:
         """Apply records and append them; answer when all that was decided before is replicated."""
         state = self._state(group)
@@ -284,7 +285,7 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         for record in records:
             state.replay(record)
         self._note_state(group)
-        store = Store(group.name, answers=answers, before=before, reverts=reverts)
+        store = Store(group.name, answers=answers, before=before, reverts=reverts, deletes=deletes)
         store.state_epoch, store.begins = state.epoch, begins or {}
         self.metadata.write(store, [*first, *records])
 

@@ -376,10 +376,12 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
         if error == NONE:
             error, _ = self._refusal(group, work.group)
         if error == NONE and group is not None and group.share is not None:
-            self._write(group, requests.deletion_records(group.share), reverts=copied(group))
+            records, former = requests.deletion_records(group.share), copied(group)
+            self._write(group, records, reverts=former, deletes=work.request)
             del self.metadata.state.groups[group.name]
             self.context.timers.clear_deadline(TASK, group_key(group.name))
-        self.metadata.ended(work.request, work.group, error)
+        else:
+            self.metadata.ended(work.request, work.group, error)
 
     # ---- what is told
 

@@ -563,6 +563,12 @@ MORE: Final = {
     **{each.__name__: share_groups.SETTINGS for each in SHARE_GROUPS},
     "share_dead_topics": share_groups.SETTINGS
     | {"errors.deadletterqueue.auto.create.topics.enable": "true"},
+    "share_late_groups": (
+        share_groups.SETTINGS
+        | share_groups.LONG_SESSIONS
+        | coordinator_writes.SLOW
+        | {"offsets.commit.timeout.ms": "2000"}
+    ),
     "share_offsets": share_groups.SETTINGS | share_groups.LONG_SESSIONS,
     **dict.fromkeys(
         ("share_leaders", "share_dead_leaders"),

@@ -812,8 +812,43 @@ def share_dead_leaders(c: Conversation) -> None:
     say("offsets", m.offsets("t-0"))
 
 
+def share_late_groups(c: Conversation) -> None:
+    """What is told of groups that begin and change while the replicas in sync are frozen."""
+    m = ShareMembers(c)
+    m.begin("1:2:0,1:2:0")
+    newcomers, leavers = ShareMembers(c, "e"), ShareMembers(c, "d")
+    for members in (newcomers, leavers):
+        members.broker, members.names = m.broker, m.names
+    say = c.say
+
+    def tell() -> None:
+        say("g", m.described())
+        say("e", newcomers.described())
+        say("d", leavers.described())
+        say("listed", m.listed(["share"]))
+
+    say("m1 joins", m.join("m1"))
+    m.settle("m1")
+    say("m4 joins without partitions", leavers.join("m4", ["nowhere"]))
+    say("m4 leaves", leavers.leave("m4"))
+    tell()
+    c.wait(1)
+    for broker in (0, 2):
+        c.do(f"broker freeze {broker}")
+    c.wait(1)
+    say("m2 joins", m.join("m2"))
+    tell()
+    say("m3 joins another group", newcomers.join("m3"))
+    say("delete d", leavers.deleted())
+    tell()
+    for broker in (0, 2):
+        c.do(f"broker thaw {broker}")
+    c.wait(3)
+    tell()
+
+
 SHARE_GROUPS: Final = (
     *(share_members, share_records, share_sessions, share_leaders, share_offsets, share_renewals),
-    *(share_dead_letters, share_dead_topics, share_dead_leaders),
+    *(share_dead_letters, share_dead_topics, share_dead_leaders, share_late_groups),
 )
 """The conversations."""
