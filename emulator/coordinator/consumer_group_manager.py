@@ -111,6 +111,7 @@ class ConsumerGroupManager(
             profile.has("consumer_group_preview"),
             profile.has("ranges_kept"),
             profile.has("static_members_reassigned"),
+            profile.has("consumer_group_early_access"),
         )
 
     @property
@@ -132,7 +133,7 @@ class ConsumerGroupManager(
     def _state_for(
         self, group: Group | None, message: ConsumerGroupHeartbeatRequest
     ) -> ConsumerGroup:
-        if group is None or group.modern is not None or message.member_epoch:
+        if self.rules.is_early or group is None or group.modern is not None or message.member_epoch:
             return super()._state_for(group, message)
         if group.state == EMPTY and not group.members:
             return self._new(group.name)
@@ -185,7 +186,7 @@ class ConsumerGroupManager(
         now = self.kernel.now
         if member.classic is not None or member.state != UNREVOKED:
             state.revocations.pop(member.id, None)
-        elif was is None or (was.state, was.epoch) != (member.state, member.epoch):
+        elif was is None or was.step != member.step:
             due = requests.revocation_due_us(member, now)
             if due is not None:
                 state.revocations[member.id] = due

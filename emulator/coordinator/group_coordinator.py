@@ -111,6 +111,7 @@ class GroupCoordinator:
         self.checks_first = has("heartbeats_checked_before_coordinator")
         self.waits_to_tell = has("group_records_need_no_min_isr")
         self.deletes_shares_first = has("share_groups") and not has("share_group_early_access")
+        self.is_early = has("consumer_group_early_access")
         self.needs_epoch = has("transactional_offsets_need_epoch")
         self.state = state
         self.kernel = context.kernel
@@ -180,7 +181,7 @@ class GroupCoordinator:
 
     def join(self, _client: int, request: int, message: JoinGroupRequest) -> None:
         """Add or rejoin a member; respond when all members have joined."""
-        error, config = self.refusal(message.group), self.context.config
+        error, config = self._classic_refusal(message.group), self.context.config
         shortest, longest = config.group_min_session_timeout_us, config.group_max_session_timeout_us
         if error == NONE and not shortest <= message.session_timeout_us <= longest:
             error = "INVALID_SESSION_TIMEOUT"
@@ -197,6 +198,13 @@ class GroupCoordinator:
             self.members.join(request, message)
         self._watch_positions()
 
+    def _classic_refusal(self, name: str) -> str:
+        """The error for a classic member's request: in 3.7 no consumer group takes such members."""
+        error, group = self.refusal(name), self.group(name)
+        if error == NONE and self.is_early and group is not None and group.consumer is not None:
+            return "GROUP_ID_NOT_FOUND"
+        return error
+
     def has_consumers(self, name: str) -> bool:
         """Whether a group is a consumer group with members, which serves classic members too."""
         group = self.group(name)
@@ -209,7 +217,7 @@ class GroupCoordinator:
 
     def sync(self, _client: int, request: int, message: SyncGroupRequest) -> None:
         """Return a member's assignment; respond when the leader's assignment is stored."""
-        error = self.refusal(message.group)
+        error = self._classic_refusal(message.group)
         if error != NONE:
             self.respond(request, SyncGroupResponse(request, message.group, error))
         elif self.has_consumers(message.group):
@@ -220,7 +228,7 @@ class GroupCoordinator:
 
     def heartbeat(self, _client: int, request: int, message: HeartbeatRequest) -> None:
         """Keep a member's session alive; a group that is loading raises no error."""
-        error = self.refusal(message.group)
+        error = self._classic_refusal(message.group)
         # An error would only make the member look for another coordinator, and there is none; its
         # session starts anew when the group is loaded (GroupCoordinator.handleHeartbeat).
         if error == LOADING:
@@ -239,7 +247,7 @@ class GroupCoordinator:
 
     def leave(self, _client: int, request: int, message: LeaveGroupRequest) -> None:
         """Remove members."""
-        error = self.refusal(message.group)
+        error = self._classic_refusal(message.group)
         if error == NONE and self.has_consumers(message.group):
             self.consumers.leave(request, message)
             return
@@ -317,6 +325,8 @@ class GroupCoordinator:
         has_epoch = message.producer_id >= 0 and message.producer_epoch >= 0
         if error == NONE and self.needs_epoch and not has_epoch:
             error = "UNKNOWN_SERVER_ERROR"  # MemoryRecordsBuilder.validateProducerState throws
+        if error == NONE and self.is_early and self.context.config.transaction_verification:
+            error = "INVALID_TXN_STATE"  # a coordinator of 3.7 has no transaction verified
         if error == NONE:
             self.offsets.commit(group or self.offsets.make(message.group), request, message)
         else:
@@ -359,7 +369,7 @@ class GroupCoordinator:
         metadata = {} if group is None or error != NONE else group.notes
         notes = {tp: metadata[tp] for tp in partitions if tp in metadata}
         unstable: list[str] = []
-        if message.require_stable and group is not None and error == NONE:
+        if message.require_stable and not self.is_early and group is not None and error == NONE:
             changing = {tp for positions in group.unstable.values() for tp in positions}
             unstable = [tp for tp in partitions if tp in changing]
             offsets |= dict.fromkeys(unstable, -1)

@@ -377,17 +377,10 @@ def check_rebalance_protocols(
     """Check that brokers can serve the protocols of groups that they are configured with.
 
     Raises:
-        ConfigError: they are a preview that is not emulated, or not there with ZooKeeper.
+        ConfigError: they are a preview, which is not there with ZooKeeper.
     """
     profile, text = profile_of(version), config.get(REBALANCE_PROTOCOLS, "")
-    if "consumer" not in text.split(",") or profile.has("consumer_group_protocol"):
-        return
-    if preview_of(config, profile) is None:
-        raise ConfigError(
-            f"{REBALANCE_PROTOCOLS} can be {text!r} from {min(CONSUMER_GROUP_PREVIEWS)} on: that of"
-            f" {version} has other rules, which are not emulated."
-        )
-    if not in_kraft_mode:
+    if preview_of(config, profile) is not None and not in_kraft_mode:
         raise ConfigError(
             f"{REBALANCE_PROTOCOLS} can be {text!r} without ZooKeeper only: give --mode kraft."
         )

@@ -707,7 +707,7 @@ WITHOUT_EFFECT: Final = {
 
 PREVIEWS: Final = {
     "group.coordinator.new.enable": "group.coordinator.rebalance.protocols=classic,consumer turns"
-    " the preview of 3.8 and 3.9 on",
+    " the preview of 3.7 to 3.9 on",
     "group.share.enable": "it turns on the early access of 4.0 to share groups, which from 4.1 on"
     " are a feature, share.version=1",
     "unstable.api.versions.enable": "it turns on requests that a release has not finished, of which"

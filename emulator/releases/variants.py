@@ -29,14 +29,18 @@ _PREVIEW: Final = {
     "new_groups_written": True,
     "offsets_kept_for_transactions": True,
 }
+_PREVIEW_OF_3_8: Final = _PREVIEW | {"ranges_kept": True, "static_members_reassigned": True}
 CONSUMER_GROUP_PREVIEWS: Final = {
-    "3.8": _PREVIEW | {"ranges_kept": True, "static_members_reassigned": True},
+    "3.7": _PREVIEW_OF_3_8
+    | {"consumer_group_early_access": True, "offsets_kept_for_transactions": False},
+    "3.8": _PREVIEW_OF_3_8,
     "3.9": _PREVIEW,
 }
 """What differs in a release whose brokers are configured with its preview of the protocol
 ``consumer`` (KIP-848): classic groups, too, have the coordinator of 4.0. In 3.8 the assignor
 ``range`` leaves members what they have, and a member that takes a static one's place has a new
-target assignment computed."""
+target assignment computed. In 3.7 members move in other steps, no group changes its protocol, and
+offsets in transactions are neither verified nor held back."""
 
 SHARE_GROUP_EARLY_ACCESS: Final = {
     "4.0": {"share_groups": True, "share_group_early_access": True},
@@ -48,6 +52,7 @@ COUNTERFACTUAL: Final = (
     "consumer_group_preview",
     "ranges_kept",
     "static_members_reassigned",
+    "consumer_group_early_access",
     "share_group_early_access",
 )
 """Features that no release has by itself."""

@@ -357,8 +357,10 @@ def consumer_group_record(row: Plain) -> Plain:
             return [7, name, None if partitions is None else [partitions]]
         case "consumer_group_current":
             fields = [row.get("epoch", 0), row.get("previous_epoch", 0)]
-            fields += [STATES[row.get("state", "STABLE")]]
+            is_early = "target_epoch" in row  # in 3.7 there is no state, but what is to come
+            fields += [row["target_epoch"] if is_early else STATES[row.get("state", "STABLE")]]
             fields += [row.get("assigned", {}), row.get("revoking", {})]
+            fields += [row.get("assigning", {})] if is_early else []
             return [8, name, None if is_tombstone else fields]
         case "consumer_group_regex":
             return [

@@ -43,7 +43,8 @@ class Member(ModernMember, frozen=True, array_like=True):
 
     Its ``assigned`` partitions are those that it may use, ``revoking`` those that it has to give up
     first. ``regex`` and ``assignor`` are empty if it has none. A member that uses the classic
-    protocol has its ``classic`` settings.
+    protocol has its ``classic`` settings. In 3.7 it has the epoch of the target assignment that it
+    moves to, and is ``assigning`` what others have to release.
     """
 
     instance_id: str = ""
@@ -53,10 +54,17 @@ class Member(ModernMember, frozen=True, array_like=True):
     state: str = STABLE
     revoking: Partitions = field(default_factory=dict)
     classic: ClassicMember | None = None
+    target_epoch: int = 0
+    assigning: Partitions = field(default_factory=dict)
+
+    @property
+    def step(self) -> tuple[str, int, int]:
+        """Where it is on its way to the target; each step gives it new time to revoke."""
+        return self.state, self.epoch, self.target_epoch
 
     def is_reconciled_to(self, epoch: int) -> bool:
         """Whether it has all partitions of the target assignment of an epoch."""
-        return self.state == STABLE and self.epoch == epoch
+        return self.state == STABLE and epoch in (self.epoch, self.target_epoch)
 
 
 class ResolvedRegex(Struct, frozen=True, array_like=True):
@@ -74,7 +82,7 @@ class ConsumerGroup(ModernGroup[Member], array_like=True, tag=True):
     ``metadata_hash`` replaces their record from 4.1 on (KIP-1101). ``revocations`` are the times by
     which members must have revoked their partitions, with the epoch in which they began to;
     ``joins`` and ``syncs`` are those by which classic members must have joined again, and asked for
-    their partitions.
+    their partitions. ``registered`` are the partitions that a coordinator of 3.7 takes for owned.
     """
 
     subscribed: dict[str, TopicMetadata] = field(default_factory=dict)
@@ -83,6 +91,7 @@ class ConsumerGroup(ModernGroup[Member], array_like=True, tag=True):
     joins: dict[str, int] = field(default_factory=dict)
     syncs: dict[str, int] = field(default_factory=dict)
     resolving: bool = False
+    registered: Partitions = field(default_factory=dict)
 
     @property
     def state(self) -> str:
@@ -108,6 +117,8 @@ class ConsumerGroup(ModernGroup[Member], array_like=True, tag=True):
 
     def partition_epochs(self) -> dict[tuple[str, int], int]:
         """The epoch of the member that owns each partition, or still has to revoke it."""
+        if any(member.target_epoch for member in self.members.values()):
+            return {(topic, n): 0 for topic, numbers in self.registered.items() for n in numbers}
         return {
             (topic, number): member.epoch
             for member in self.members.values()
@@ -162,6 +173,30 @@ class ConsumerGroup(ModernGroup[Member], array_like=True, tag=True):
         return Member(name)
 
     def replay(self, record: GroupRecord) -> None:
+        if isinstance(record, CurrentAssignmentRecord):
+            before = self.members.get(record.member) or Member(record.member)
+            self._replay(record)
+            after = self.members.get(record.member)
+            if after is not None and after.target_epoch:
+                self._register(before.assigned, after.assigned)
+                self._register(before.revoking, after.revoking)
+        else:
+            self._replay(record)
+
+    def _register(self, before: Partitions, after: Partitions) -> None:
+        """Note what a member owns, or revokes, instead of something else.
+
+        What it is given again while it had to revoke it is therefore taken for free, as in 3.7
+        (``ConsumerGroup.maybeUpdatePartitionEpoch``).
+        """
+        if before == after:
+            return
+        for topic, numbers in before.items():
+            self.registered[topic] = sorted({*self.registered.get(topic, ())} - {*numbers})
+        for topic, numbers in after.items():
+            self.registered[topic] = sorted({*self.registered.get(topic, ()), *numbers})
+
+    def _replay(self, record: GroupRecord) -> None:
         match record:
             case SubscriptionMetadataRecord(topics=topics):
                 self.subscribed = dict(topics or {})

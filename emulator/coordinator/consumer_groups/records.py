@@ -64,10 +64,15 @@ class TargetAssignmentRecord(
 class CurrentAssignmentRecord(
     modern.CurrentAssignmentRecord, frozen=True, tag="consumer_group_current"
 ):
-    """Key version 8; ``revoking`` are partitions that the member has to give up first."""
+    """Key version 8; ``revoking`` are partitions that the member has to give up first.
+
+    In 3.7 it has ``target_epoch`` and ``assigning``, the partitions that the member is to get.
+    """
 
     state: str = "STABLE"
     revoking: Partitions = field(default_factory=dict)
+    target_epoch: int = 0
+    assigning: Partitions = field(default_factory=dict)
 
 
 class RegularExpressionRecord(modern.GroupRecord, frozen=True, tag="consumer_group_regex"):

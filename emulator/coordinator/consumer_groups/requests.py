@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from emulator.common.errors import NONE
 from emulator.common.java_collections import ids_in_order, timeline_order
+from emulator.coordinator.consumer_groups import early_reconciliation
 from emulator.coordinator.consumer_groups.assignors import range_assignor, uniform_assignor
 from emulator.coordinator.consumer_groups.group import (
     AWAY,
@@ -75,6 +76,11 @@ KEEPING_ASSIGNORS: Final[Assignors] = {
     "range": range_assignor.assign_and_keep,
 }
 """The assignors of 3.8."""
+EARLY_ASSIGNORS: Final[Assignors] = {
+    "uniform": uniform_assignor.assign_in_turn,
+    "range": range_assignor.assign_and_keep,
+}
+"""The assignors of 3.7."""
 BOTH: Final = ("uniform", "range")
 ASSIGNOR_ORDERS: Final = (BOTH, ("range", "uniform"), ("uniform",), ("range",), BOTH)
 """The values of group.consumer.assignors, the last one by classes."""
@@ -95,6 +101,7 @@ class Rules(NamedTuple):
     metadata of their topics, and static members of theirs that none of the new protocol replaces.
     ``keeps_ranges`` and ``reassigns_static`` are those of 3.8: the assignor ``range`` leaves
     members what they have, and a member that replaces a static one has a new target computed.
+    ``is_early``: those of 3.7, which moves members in other steps, and assigns in turn.
     """
 
     max_size: int
@@ -106,12 +113,15 @@ class Rules(NamedTuple):
     previewed: bool = False
     keeps_ranges: bool = False
     reassigns_static: bool = False
+    is_early: bool = False
 
     @property
     def assign(self) -> Assignors:
         """The assignors by name."""
         if not self.previewed:
             return ASSIGNORS
+        if self.is_early:
+            return EARLY_ASSIGNORS
         return KEEPING_ASSIGNORS if self.keeps_ranges else PREVIEWED_ASSIGNORS
 
 
@@ -182,6 +192,8 @@ def heartbeat(
         and request.owned is not None
     )
     told = is_full or member.assigned != old.assigned
+    if rules.is_early:
+        told = joins or request.owned is not None or member != step.member
     return Outcome(records, member, member.assigned if told else None, step.reason, step.resolves)
 
 
@@ -263,6 +275,8 @@ def advance(  # noqa: PLR0917 - what a request is about
     replaced = static if rules.reassigns_static and not new.epoch else None
     if replaced is not None and replaced.id == new.id:
         del members[new.id]  # it is removed as the one that it replaces
+        if rules.is_early:
+            raise Refused("UNKNOWN_SERVER_ERROR", "")  # then it has no target: NullPointerException
     is_due = step.epoch > target_epoch and may_compute(group, rules.interval_us, now_us)
     if is_due or replaced is not None:
         try:
@@ -281,7 +295,10 @@ def advance(  # noqa: PLR0917 - what a request is about
         if static is not None and static.id != new.id:
             owners = _without(owners, static.assigned, static.revoking)
         left = _unsubscribed(group, new, target, topics) if rules.drops_unsubscribed else set()
-        member = reconcile(new, target, target_epoch, owners, owned, left, gives_up=gives_up)
+        if rules.is_early:
+            member = early_reconciliation.reconcile(new, target, target_epoch, owners, owned)
+        else:
+            member = reconcile(new, target, target_epoch, owners, owned, left, gives_up=gives_up)
     if member != new:
         records.append(current_assignment_record(group.name, member))
     return member

@@ -119,15 +119,14 @@ def test_what_is_wrong_is_said_with_what_would_be_right(name: str, value: str, w
 @pytest.mark.parametrize(
     ("version", "in_kraft_mode", "words"),
     [
-        ("3.7", True, "from 3.8 on: that of 3.7 has other rules"),
-        ("3.8", False, "give --mode kraft"),
-        ("3.8", True, ""),
+        ("3.7", False, "give --mode kraft"),
+        ("3.7", True, ""),
         ("3.9", False, "give --mode kraft"),
         ("3.9", True, ""),
         ("4.0", True, ""),
     ],
 )
-def test_the_preview_of_the_consumer_protocol_is_that_of_3_8_and_3_9(
+def test_the_preview_of_the_consumer_protocol_needs_kraft(
     version: str, in_kraft_mode: bool, words: str
 ) -> None:
     config = {"group.coordinator.rebalance.protocols": "classic,consumer"}

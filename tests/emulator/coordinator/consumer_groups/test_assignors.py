@@ -1,9 +1,9 @@
 """The assignors compared with Kafka's own classes.
 
 ``Assignments.java`` in the folder above computed the targets in ``assignments.json`` with the
-assignors of 4.1.2; those of 4.0.2 and 4.4.0 compute the same. Those of 3.8.1 and 3.9.2 computed the
-targets in ``assignments_3.8.json`` and ``assignments_3.9.json``, where they failed for the cases
-without a target.
+assignors of 4.1.2; those of 4.0.2 and 4.4.0 compute the same. Those of 3.7.2, 3.8.1 and 3.9.2
+computed the targets in ``assignments_3.7.json`` and so on, where they failed for the cases without
+a target.
 """
 
 import json
@@ -15,6 +15,7 @@ import pytest
 from emulator.common.java_collections import ids_in_order
 from emulator.coordinator.consumer_groups.requests import (
     ASSIGNORS,
+    EARLY_ASSIGNORS,
     KEEPING_ASSIGNORS,
     PREVIEWED_ASSIGNORS,
     Assignors,
@@ -26,7 +27,7 @@ from emulator.coordinator.modern_groups.specification import (
 )
 
 CASES = json.loads(Path(__file__).with_name("assignments.json").read_text("utf-8"))
-PREVIEWS = {"3.8": KEEPING_ASSIGNORS, "3.9": PREVIEWED_ASSIGNORS}
+PREVIEWS = {"3.7": EARLY_ASSIGNORS, "3.8": KEEPING_ASSIGNORS, "3.9": PREVIEWED_ASSIGNORS}
 
 
 def spec_of(case: dict[str, Any]) -> GroupSpec:
