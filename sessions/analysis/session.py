@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from sessions.analysis.classes import ask_once, small_home
 from sessions.analysis.errors import AnalysisError, SparkUnavailable
 from sessions.analysis.java import require_java
 from sessions.child_process import SAFE_PATH
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 LOCAL: Final = re.compile(r"local(-cluster)?(\[[\d*, ]+\])?")
 THIS_MACHINE: Final = "local[*,3]"
 """All cores; a task whose Python process dies is retried, as on a cluster."""
+HOME: Final = "SPARK_HOME"
+OTHER_SPARKS: Final = (HOME, "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS")
+"""Environment variables by which users choose another folder of Spark, or add to it."""
 WORKERS_PYTHON: Final = "PYSPARK_PYTHON"
 """Environment variable that names the workers' Python; Spark's default is ``python3``."""
 CONNECT_MAX_S: Final = 5.0
@@ -158,8 +162,12 @@ def _own_session(master: str, conf: Mapping[str, str]) -> "Iterator[SparkSession
         _unlogged(),
     ):
         chosen = settings(master, scratch) | store_settings() | dict(conf)
+        if LOCAL.fullmatch(master) and not any(name in os.environ for name in OTHER_SPARKS):
+            home = small_home(Path(scratch) / "spark", conf)
+            handed_on |= {} if home is None else {HOME: str(home)}
         with _environment(handed_on):
             session = _started(chosen, Path(scratch) / "spark.log")
+        ask_once(session.sparkContext._jvm)
         try:
             yield session
         finally:

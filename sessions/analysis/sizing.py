@@ -25,11 +25,40 @@ PARTITION_BYTES: Final = 2**20
 Adaptive execution merges tasks that get too little data; it cannot split them.
 """
 PARTITIONS_MIN: Final = 4
+SMALL_MAX: Final = 8 * 2**20
+"""Bytes of events up to which one task reads each table, about two million events in normal flow.
+
+Nothing is shuffled then: each query is one stage, planned once, and jobs share the cores.
+"""
+UNSHUFFLED: Final = {
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.sources.fileCompressionFactor": "1e-9",
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAntiJoin"
+    ),
+}
+"""Join rows in one partition where they are.
+
+Spark expects of a join as many bytes as the product of both sides, and would split it; so files
+seem to be almost empty. A semi-join would be made before rows come together.
+"""
+
+
+def is_small(commits: Iterable[Commit]) -> bool:
+    """Return whether one task may read each table of these commits."""
+    return events_bytes(commits) < SMALL_MAX
+
+
+def events_bytes(commits: Iterable[Commit]) -> int:
+    """Return the size of the table ``events`` in these commits."""
+    return sum(file.size_bytes for commit in commits for file in commit.files.get(EVENTS.name, ()))
 
 
 def settings_for(size_bytes: int, partitions: str) -> dict[str, str]:
     """Return the settings for a number of bytes of events; ``partitions`` is the user's choice."""
     settings = dict(INTERPRETED) if size_bytes < COMPILED_MIN else {}
+    if size_bytes < SMALL_MAX:
+        settings |= UNSHUFFLED
     if partitions == UNSET:
         settings[PARTITIONS] = str(max(PARTITIONS_MIN, -(-size_bytes // PARTITION_BYTES)))
     return settings
@@ -41,8 +70,7 @@ def suited(spark: SparkSession, commits: Iterable[Commit]) -> Iterator[None]:
 
     A user's setting for compilation is kept.
     """
-    size = sum(file.size_bytes for commit in commits for file in commit.files.get(EVENTS.name, ()))
-    settings = settings_for(size, str(spark.conf.get(PARTITIONS)))
+    settings = settings_for(events_bytes(commits), str(spark.conf.get(PARTITIONS)))
     if any(spark.conf.get(key, None) == "true" for key in INTERPRETED):
         settings = {key: value for key, value in settings.items() if key not in INTERPRETED}
     before = {key: spark.conf.get(key) for key in settings}

@@ -3,17 +3,21 @@
 from collections.abc import Callable
 from functools import cached_property
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from sessions.analysis.added import AddedSessions
+from sessions.analysis.sizing import is_small
 from sessions.dataset.layout import Dataset
 from sessions.dataset.location import Location
-from sessions.dataset.schema import SESSION, Table, spark_schema
+from sessions.dataset.schema import SESSION, Table, arrow_schema, spark_schema
 from sessions.dataset.tables import SESSIONS
 from sessions.model.states import NO_SEED
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
 
 OBSERVED: Final = f"(seed = {NO_SEED})"
 """Condition on sessions: they are of a real cluster, seen from outside."""
@@ -75,8 +79,8 @@ class DatasetTables:
         folder = self._dataset.location / table.name
         paths = [(folder / name).for_spark_to_read for name in only.files(table)]
         if not paths:
-            return self._spark.createDataFrame([], spark_schema(table))
-        rows = self._spark.read.schema(spark_schema(table)).parquet(*paths)
+            return self._empty(table)
+        rows = self._parquet(spark_schema(table), *paths)
         return self._limited(rows, only) if only.has_others else rows
 
     def _limited(self, rows: DataFrame, only: AddedSessions) -> DataFrame:
@@ -95,13 +99,29 @@ class DatasetTables:
     def whole(self, table: Table) -> DataFrame:
         """Return a table with the rows of all sessions."""
         if table.name not in self._filled:
-            return self._spark.createDataFrame([], spark_schema(table))
+            return self._empty(table)
         folder = self._dataset.location / table.name
         rows = self._spark.read.schema(spark_schema(table)).parquet(folder.for_spark_to_read)
-        if not self._left_out:
-            return rows
-        pattern = f"^({'|'.join(self._left_out)})-"
-        return rows.where(~F.col("_metadata.file_name").rlike(pattern))
+        if self._left_out:
+            pattern = f"^({'|'.join(self._left_out)})-"
+            rows = rows.where(~F.col("_metadata.file_name").rlike(pattern))
+        return self._together(rows)
+
+    def _empty(self, table: Table) -> DataFrame:
+        """Return a table without rows. Made from Arrow it is known to be empty in advance."""
+        return self._spark.createDataFrame(arrow_schema(table).empty_table(), spark_schema(table))
+
+    def _parquet(self, schema: "StructType | str", *paths: str) -> DataFrame:
+        return self._together(self._spark.read.schema(schema).parquet(*paths))
+
+    def _together(self, rows: DataFrame) -> DataFrame:
+        """Put few rows in one partition: what is made of these is not shuffled."""
+        return rows.coalesce(1) if self._is_small else rows
+
+    @cached_property
+    def _is_small(self) -> bool:
+        only = self._only
+        return is_small(self._dataset.commits() if only is None else only.commits)
 
     @cached_property
     def _filled(self) -> frozenset[str]:
@@ -123,8 +143,7 @@ class DatasetTables:
                 computed = make(self)
                 folder = self._folder / name
                 computed.write.parquet(folder.for_spark)
-                reader = self._spark.read.schema(computed.schema)
-                self._materialised[name] = reader.parquet(folder.for_spark_to_read)
+                self._materialised[name] = self._parquet(computed.schema, folder.for_spark_to_read)
             return self._materialised[name]
 
     def release(self) -> None:
@@ -133,8 +152,8 @@ class DatasetTables:
 
     def result(self, table: Table) -> DataFrame:
         """Return the rows of a written result, limited to these sessions."""
-        reader = self._spark.read.schema(spark_schema(table))
-        rows = reader.parquet((self._results / table.name).for_spark_to_read)
+        folder = self._results / table.name
+        rows = self._parquet(spark_schema(table), folder.for_spark_to_read)
         if self._only is None or SESSION not in table.names:
             return rows
         return self._limited(rows, self._only)

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.analysis.sizing import COMPILED_MIN, INTERPRETED, PARTITIONS, settings_for, suited
+from sessions.analysis.sizing import (
+    COMPILED_MIN,
+    INTERPRETED,
+    PARTITIONS,
+    UNSHUFFLED,
+    settings_for,
+    suited,
+)
 from sessions.dataset.layout import Dataset
 from tests.sessions.dataset.reading import exported
 from tests.sessions.dataset.streams import committed_story
@@ -15,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def test_few_events_are_not_worth_compiling_queries() -> None:
-    assert settings_for(1_000, "200") == {**INTERPRETED, PARTITIONS: "4"}
-    assert settings_for(COMPILED_MIN, "200") == {PARTITIONS: "4"}
+    assert settings_for(1_000, "200") == {**INTERPRETED, **UNSHUFFLED, PARTITIONS: "4"}
+    assert settings_for(COMPILED_MIN, "200") == {**UNSHUFFLED, PARTITIONS: "4"}
 
 
 def test_shuffles_grow_with_the_data_unless_somebody_has_chosen() -> None:

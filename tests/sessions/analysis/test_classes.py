@@ -1,0 +1,46 @@
+"""The folder of Spark that analyses start, and what PySpark remembers of Java."""
+
+from pathlib import Path
+
+import pytest
+
+from sessions.analysis.classes import ASKED, ask_once, small_home
+
+
+def names(folder: Path) -> set[str]:
+    return {path.stem.split("_2.")[0].rstrip("0123456789.-") for path in folder.iterdir()}
+
+
+@pytest.mark.spark
+def test_spark_is_all_there_but_for_what_analyses_do_not_use(tmp_path: Path) -> None:
+    home = small_home(tmp_path / "spark", {"spark.sql.shuffle.partitions": "3"})
+    assert home is not None
+    assert {"bin", "jars", "python"} <= names(home)
+    jars = names(home / "jars")
+    assert {"spark-sql", "spark-core", "janino", "hadoop-client-api", "arrow-vector"} <= jars
+    assert not {"spark-mllib", "spark-hive", "hive-metastore", "kubernetes-client"} & jars
+    assert all(path.exists() for path in (home / "jars").iterdir())
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", ["spark.jars.packages", "spark.sql.catalog.lake", "spark.ui.port"])
+def test_settings_that_add_code_take_all_of_spark(tmp_path: Path, name: str) -> None:
+    assert small_home(tmp_path / "spark", {name: "x"}) is None
+
+
+def test_java_is_asked_once_for_a_class_and_for_each_member() -> None:
+    asked = []
+
+    class Named:
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getattr__(self, name: str) -> "Named":
+            asked.append(f"{self._name}.{name}")
+            return Named(name)
+
+    jvm = Named("jvm")
+    ask_once(jvm)
+    for _ in range(3):
+        assert getattr(jvm, ASKED[0]).col is getattr(jvm, ASKED[0]).col
+    assert asked == [*(f"jvm.{name}" for name in ASKED), f"{ASKED[0]}.col"]
