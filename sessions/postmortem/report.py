@@ -65,8 +65,8 @@ def report_of(
     is_unclean = any(risk.is_unclean for risk in impact.risks)
     is_bad = bool(impact.offline or is_unclean or _removed_verdict(impact))
     title = f"Postmortem of {', '.join(sources)}"
-    shown = [section for section in sections if section.rows or not section.header]
-    return Report(title, verdict(incident), is_bad, shown)
+    kept = [section for section in sections if section.rows or not section.header]
+    return Report(title, verdict(incident), is_bad, kept)
 
 
 def _source(path: str) -> str:
@@ -102,7 +102,7 @@ def _removed_verdict(impact: Impact) -> str:
             removed[cut.tp] = max(removed.get(cut.tp, 0), cut.end - cut.offset)
     if not removed:
         return ""
-    return f"{plural(sum(removed.values()), 'record')} of {_named(sorted(removed))} removed"
+    return f"{plural(sum(removed.values()), 'record')} of {_partitions(sorted(removed))} removed"
 
 
 def _offline_verdict(incident: Incident) -> str:
@@ -189,7 +189,7 @@ def _loss(loss: BrokerLoss, words: Words, timeout_us: int) -> Row:
         "not yet" if loss.fenced_us is None else time_text(loss.fenced_us),
         _how(loss, words, timeout_us),
         str(loss.elected),
-        _named(loss.offline) or "-",
+        _partitions(loss.offline) or "-",
         "no" if back_us is None else time_text(back_us),
         "never" if loss.in_sync_us is None else _seconds(loss.in_sync_us - loss.begin_us),
     )
@@ -427,11 +427,11 @@ def _limited(rows: Iterator[Row] | Sequence[Row] | map) -> list[Row]:  # type: i
     listed = list(rows)
     if len(listed) <= ROWS_MAX:
         return listed
-    rest = f".. {len(listed) - ROWS_MAX:,} more"
-    return [*listed[:ROWS_MAX], (rest, *[""] * (len(listed[0]) - 1))]
+    summary = f".. {len(listed) - ROWS_MAX:,} more"
+    return [*listed[:ROWS_MAX], (summary, *[""] * (len(listed[0]) - 1))]
 
 
-def _named(tps: Sequence[str]) -> str:
+def _partitions(tps: Sequence[str]) -> str:
     if len(tps) <= NAMED_MAX:
         return ", ".join(tps)
     return f"{', '.join(tps[:NAMED_MAX])} and {len(tps) - NAMED_MAX:,} more"

@@ -169,9 +169,9 @@ class LineRecords:
             case facts.BrokerRegistered(broker=broker, broker_epoch=epoch):
                 yield from self._registrations((broker,), epoch or 0)
             case facts.BrokerUnfenced(broker=int(broker)):
-                known = self.image.brokers.get(broker)
-                if known is not None and known.fenced:
-                    yield BrokerRegistrationChangeRecord(broker, known.epoch, UNFENCE)
+                registration = self.image.brokers.get(broker)
+                if registration is not None and registration.fenced:
+                    yield BrokerRegistrationChangeRecord(broker, registration.epoch, UNFENCE)
             case facts.BrokerFenced(broker=broker):
                 yield from self._fencings((broker,))
             case facts.BrokersChanged(live=live, at_start=True):
@@ -181,9 +181,12 @@ class LineRecords:
                 yield from self._fencings(deleted)
                 yield from self._registrations(added)
             case facts.ControlledShutdown(node=int(node)):
-                known = self.image.brokers.get(node)
-                if known is not None and not known.fenced and not known.in_controlled_shutdown:
-                    yield BrokerRegistrationChangeRecord(node, known.epoch, NO_FENCING_CHANGE, 1)
+                registration = self.image.brokers.get(node)
+                if registration is None or registration.fenced:
+                    return
+                if not registration.in_controlled_shutdown:
+                    epoch = registration.epoch
+                    yield BrokerRegistrationChangeRecord(node, epoch, NO_FENCING_CHANGE, 1)
             case _:
                 pass
 
@@ -210,8 +213,8 @@ class LineRecords:
         leader = former.leader if claim.leader is None else claim.leader
         isr = former.isr if claim.isr is None else claim.isr
         epoch = former.leader_epoch if claim.epoch is None else claim.epoch
-        known = former.leader, former.isr, former.leader_epoch
-        if partition is not None and (leader, isr, epoch) == known:
+        former_state = former.leader, former.isr, former.leader_epoch
+        if partition is not None and (leader, isr, epoch) == former_state:
             return
         if topic is None:
             yield TopicRecord(name, name)

@@ -503,14 +503,14 @@ class SharePartition(Struct, array_like=True):
             floor = self._floor(self.start)
         batches = self.batches[floor : self._floor(acknowledgement.last) + 1]
         if batches[-1].last < acknowledgement.first:
-            which = "first"
+            end = "first"
         elif acknowledgement.last > batches[-1].last:
-            which = "last"
+            end = "last"
         else:
             return batches
         raise Invalid(
             INVALID_REQUEST,
-            f"Batch record not found. The {which} offset in request is past acquired records.",
+            f"Batch record not found. The {end} offset in request is past acquired records.",
         )
 
     def _acknowledge(  # noqa: C901, PLR0917 - one check after another

@@ -381,11 +381,11 @@ class SharePartitionManager:
         if len(errors) == len(delayed.partitions):
             results = {tp: SharedPartition(error) for tp, error in errors.items()}
             return results | self._unknown_partitions(delayed)
-        known = [share for share in ready if share.looked_up == share.next_fetch_offset()]
+        fetched = [share for share in ready if share.looked_up == share.next_fetch_offset()]
         if not ready or not self._has_bytes(delayed, ready):
             return None
         # What is looked up only now has been read already, and is added to what is read then.
-        return self._acquire(delayed, errors, [*known, *(s for s in ready if s not in known)])
+        return self._acquire(delayed, errors, [*fetched, *(s for s in ready if s not in fetched)])
 
     def _acquire_all(self, delayed: DelayedShareFetch) -> Results:
         """What a fetch acquires when its time is over."""

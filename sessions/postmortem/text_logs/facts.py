@@ -116,7 +116,7 @@ class LeaderStarted(Fact, frozen=True, kw_only=True, tag="leader_started"):
 
     @property
     def sentence(self) -> str:
-        return f"became leader of {self.tp}{_at(self.epoch, self.offset, self.high_watermark)}"
+        return f"became leader of {self.tp}{_position(self.epoch, self.offset, self.high_watermark)}"
 
 
 class FollowerStarted(Fact, frozen=True, kw_only=True, tag="follower_started"):
@@ -132,7 +132,7 @@ class FollowerStarted(Fact, frozen=True, kw_only=True, tag="follower_started"):
     @property
     def sentence(self) -> str:
         led = "" if self.leader is None else f", led by {_broker(self.leader)},"
-        place = _at(self.epoch, self.offset, self.high_watermark)
+        place = _position(self.epoch, self.offset, self.high_watermark)
         return f"became follower of {self.tp}{led}{place}"
 
 
@@ -278,7 +278,7 @@ class BrokerFailed(Fact, frozen=True, kw_only=True, tag="broker_failed"):
 
     @property
     def sentence(self) -> str:
-        return f"the controller handles the failure of {_named(self.brokers)}"
+        return f"the controller handles the failure of {_brokers(self.brokers)}"
 
 
 class BrokerRegistered(Fact, frozen=True, kw_only=True, tag="broker_registered"):
@@ -476,9 +476,9 @@ class OffsetOutOfRange(Fact, frozen=True, kw_only=True, tag="offset_out_of_range
 class EpochRefused(Fact, frozen=True, kw_only=True, tag="epoch_refused"):
     """A leader refused a fetch: the follower's leader epoch is ``older`` or ``newer`` than its."""
 
-    says: ClassVar[str] = "a fetch of {tp} was refused: epoch {epoch} is {which}"
+    says: ClassVar[str] = "a fetch of {tp} was refused: epoch {epoch} is {age}"
     tp: str
-    which: str
+    age: str
     epoch: int | None = None
 
 
@@ -586,7 +586,7 @@ def _word(name: str, value: object) -> object:
     return _broker(value) if name == "leader" and isinstance(value, int) else value
 
 
-def _named(brokers: Brokers) -> str:
+def _brokers(brokers: Brokers) -> str:
     return ("broker " if len(brokers) == 1 else "brokers ") + ", ".join(map(str, brokers))
 
 
@@ -594,7 +594,7 @@ def _broker(broker: int) -> str:
     return "none" if broker < 0 else str(broker)
 
 
-def _at(epoch: int | None, offset: int | None, high_watermark: int | None) -> str:
+def _position(epoch: int | None, offset: int | None, high_watermark: int | None) -> str:
     parts = [
         f"{name} {value}"
         for name, value in (("epoch", epoch), ("offset", offset), ("HW", high_watermark))

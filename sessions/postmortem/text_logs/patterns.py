@@ -17,8 +17,8 @@ from msgspec import Struct
 from sessions.postmortem.text_logs import facts
 from sessions.postmortem.text_logs.facts import Fact
 
-FIRST: Final = "0.8"
-LAST: Final = "4.4"
+FIRST_RELEASE: Final = "0.8"
+LAST_RELEASE: Final = "4.4"
 
 _PARTS: Final = {
     "<TP>": r"\[?(?P<tp>[\w.-]{1,249}[-,] ?\d{1,10})\]?",
@@ -82,8 +82,8 @@ SNAPSHOT_EMITTER org.apache.kafka.image.publisher.SnapshotEmitter
 class Pattern(Struct, frozen=True):
     """A line that is recognized.
 
-    ``text`` stands in every such line. ``more`` is searched only after ``expression`` matched, for
-    fields that stand in front of it. ``since`` and ``until`` are the first and the last release
+    ``text`` stands in every such line. ``prefix`` is searched only after ``expression`` matched,
+    for fields that stand in front of it. ``since`` and ``until`` are the first and the last release
     that write it so.
     """
 
@@ -94,7 +94,7 @@ class Pattern(Struct, frozen=True):
     since: str
     until: str
     constants: tuple[tuple[str, object], ...] = ()
-    more: re.Pattern[bytes] | None = None
+    prefix: re.Pattern[bytes] | None = None
 
 
 _TABLE: Final = r"""
@@ -273,7 +273,7 @@ OffsetOutOfRange FETCHER until 1.0 | reset its fetch offset
 OffsetOutOfRange FETCHER since 1.0 | Reset fetch offset for partition
     Reset fetch offset for partition <TP> from (?P<offset>\d+) to current leader's (?:latest|start) offset (?P<new_offset>\d+)
 EpochRefused FETCHER since 2.1 | epoch (
-    Partition <TP> has an? (?P<which>older|newer) epoch \((?P<epoch>-?\d+)\) than the current leader
+    Partition <TP> has an? (?P<age>older|newer) epoch \((?P<epoch>-?\d+)\) than the current leader
 PartitionFailed FETCHER since 2.3 | marked as failed
     Partition <TP> marked as failed
 NodeUnreachable NETWORK_CLIENT since 0.9 | could not be established
@@ -311,7 +311,7 @@ SnapshotWritten SNAPSHOT_EMITTER since 3.3 | Successfully wrote
 """
 """A line for each pattern: fact, logger, releases, a constant field of the fact, and the text.
 
-Below it are the expression and, after ``&``, the one that is searched for more fields.
+Below it are the expression and, after ``&``, the one of the prefix.
 """
 _HEADER: Final = re.compile(
     r"(?P<fact>\w+) (?P<logger>\w+)(?: since (?P<since>\S+))?(?: until (?P<until>\S+))?"
@@ -325,7 +325,7 @@ def _patterns() -> Iterator[Pattern]:
     loggers = {name: tuple(classes) for name, *classes in names}
     rows = [line for line in _TABLE.splitlines() if line and not line.startswith("#")]
     for row in "\n".join(rows).replace(f"\n{_INDENT}", "\0").splitlines():
-        header, expression, *more = row.split("\0")
+        header, expression, *prefixes = row.split("\0")
         match = _HEADER.fullmatch(header)
         assert match is not None, header
         name, value = match["name"], match["value"]
@@ -334,10 +334,10 @@ def _patterns() -> Iterator[Pattern]:
             loggers[match["logger"]],
             match["text"].replace(r"\x20", " ").encode(),
             _expression(expression),
-            match["since"] or FIRST,
-            match["until"] or LAST,
+            match["since"] or FIRST_RELEASE,
+            match["until"] or LAST_RELEASE,
             ((name, value == "yes" or value),) if name else (),
-            _expression(more[0].removeprefix("& ")) if more else None,
+            _expression(prefixes[0].removeprefix("& ")) if prefixes else None,
         )
 
 

@@ -107,11 +107,11 @@ def _by_text(lines: list[bytes], number: int) -> Candidates:
     ends = list(accumulate(len(line) + 1 for line in lines))
     rows_at: dict[int, Rows] = {}
     for rows in _ALL_ROWS:
-        found_at = block.find(rows[0])
-        while found_at >= 0:
-            line_index = bisect_right(ends, found_at)
+        position = block.find(rows[0])
+        while position >= 0:
+            line_index = bisect_right(ends, position)
             rows_at[line_index] = (*rows_at.get(line_index, ()), rows)
-            found_at = block.find(rows[0], ends[line_index])
+            position = block.find(rows[0], ends[line_index])
     for line_index in sorted(rows_at):
         yield number + line_index + 1, lines[line_index], rows_at[line_index]
 
@@ -130,8 +130,8 @@ def fact_of(line: bytes, rows: Rows) -> Fact | None:
 def _fact(row: Pattern, match: "re.Match[bytes]") -> Fact | None:
     fields: dict[str, object] = dict(row.constants)
     _convert(fields, row, match)
-    if row.more is not None and (second := row.more.search(match.string, 0, match.start())):
-        _convert(fields, row, second)
+    if row.prefix is not None and (prefix := row.prefix.search(match.string, 0, match.start())):
+        _convert(fields, row, prefix)
     try:
         return row.fact(**fields)
     except TypeError:  # the line is not whole: a field that it must say is missing
