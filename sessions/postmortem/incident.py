@@ -1,11 +1,11 @@
 """One pass over a history: its events, its timeline, and what no rule explains."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from msgspec import Struct, field
 
@@ -17,11 +17,18 @@ from emulator.wire.metadata.messages import NoOpRecord, RegisterBrokerRecord
 from emulator.wire.types import Message
 from sessions.own_cluster.places import Place
 from sessions.own_cluster.reading import FormatError, SourceError
-from sessions.postmortem.events import US_PER_MS, Applied, HistoryEvents, plain_record
+from sessions.postmortem.events import (
+    US_PER_MS,
+    Applied,
+    HistoryEvents,
+    WallClockEvents,
+    plain_record,
+)
 from sessions.postmortem.impact import Impact
 from sessions.postmortem.log_files import EXPECTED, LogCopy, copies_in, is_text_log
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.processes import Processes
+from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Timeline, TimelineEntry
 from sessions.postmortem.transactions import Transactions
@@ -161,8 +168,7 @@ def examine(
     Raises:
         SourceError: there is no record in it.
     """
-    examination = _Examination(log, observers, rules, until or Place(), progress)
-    examination.text_logs = lines
+    examination = _Examination(log, observers, lines, rules, until, progress)
     examination.only_events = only_events
     return examination.run()
 
@@ -211,62 +217,122 @@ def _all_batches(log: MergedLog) -> Iterator[MetadataBatch]:
     yield from log.batches()
 
 
-class _Examination:
+class Examination:
+    """Reads a history once.
+
+    ``history`` emits its events, ``lines`` are the text logs of its nodes, ``until`` is the place
+    that was asked for, and ``progress`` is called with the number of records.
+    """
+
+    unit: ClassVar[str]
+
+    def __init__(
+        self,
+        incident: Incident,
+        history: WallClockEvents,
+        lines: TextLogs | None,
+        until: Place | None,
+        progress: Progress | None,
+    ) -> None:
+        """Fill ``incident``, which is that of the beginning."""
+        self.incident = incident
+        self.history = history
+        self.text_logs = lines
+        self.until = until or Place()
+        self.lines = Lines(() if lines is None else lines.entries())
+        self.witnesses = Witnesses()
+        self.only_events = False
+        self._progress = progress
+        self._reported = 0
+
+    def count(self, records: int, batches: int = 1) -> None:
+        """Count what was read."""
+        incident = self.incident
+        incident.records += records
+        incident.batches += batches
+        if self._progress is not None and incident.records >= self._reported + PROGRESS_EVERY:
+            self._reported = incident.records
+            self._progress(incident.records)
+
+    def take(self, applied: Applied, because: Mapping[int, str]) -> None:
+        """Add what a batch did to the timeline and to the impact."""
+        self.incident.timeline.take(applied, because)
+        self.incident.impact.take(applied, self.incident.image, because)
+
+    def note_until(self, time_us: int) -> None:
+        """Take the lines of text logs up to a time."""
+        incident = self.incident
+        for line in self.lines.until(time_us):
+            seq = self.history.note(line, self.witnesses.cause_of(line))
+            self.witnesses.add(seq, line)
+            if self.only_events:
+                continue
+            self.take_line(line, seq)
+            incident.timeline.note(line)
+            incident.impact.note(line)
+            incident.processes.note(line)
+
+    def note_rest(self) -> None:
+        """Take the lines that follow the last batch, unless that was asked for by its offset."""
+        if self.until.offset is None:
+            self.note_until(FOREVER_US if self.until.time_us is None else self.until.time_us)
+
+    def take_line(self, line: LogLine, seq: int) -> None:
+        """Do what else is to be done with a line, whose event has the number ``seq``."""
+
+    def end(self, notes: Iterable[str]) -> None:
+        """Complete the incident, with these notes first."""
+        incident = self.incident
+        incident.timeline.end()
+        incident.end_us = self.history.now_us
+        incident.notes += [*notes, *incident.processes.remarks()]
+        if self.history.set_back_us > SET_BACK_US:
+            incident.notes.append(
+                f"the clock goes back by up to {self.history.set_back_us / 1e6:.3f} s from one "
+                f"{self.unit} to the next: the later one is shown at the time of the earlier one"
+            )
+        if self.text_logs is not None:
+            incident.notes += self.text_logs.remarks()
+        if incident.timeline.left_out:
+            count = len(incident.timeline.entries)
+            incident.notes.append(f"the timeline ends after {count:,} entries")
+
+
+class _Examination(Examination):
+    unit = "batch"
+    history: HistoryEvents
+
     def __init__(
         self,
         log: MergedLog,
         observers: Sequence[Callable[[Event], None]],
+        lines: TextLogs | None,
         rules: Rules | None,
-        until: Place,
+        until: Place | None,
         progress: Progress | None,
     ) -> None:
         self.log = log
-        self.observers = observers
         self.rules = rules
-        self.until = until
-        self.progress = progress
-        self.timeline = Timeline()
-        self.impact = Impact()
-        self.processes = Processes()
         self.transactions = Transactions()
-        self.records = self.batches = 0
         self.because: dict[int, str] = {}
-        self.text_logs: TextLogs | None = None
-        self.only_events = False
-        self.lines = Lines(())
-        self.witnesses = Witnesses()
-        self.unexplained: list[Unexplained] = []
-        self.unexplained_count = 0
         self._unexplained_later: deque[Unexplained] = deque()
+        self._release, begin_us = _release_of(log), begin_of(log, lines)
+        release = Processes.at_the_beginning(lines).release(self._release, is_exact=True)
+        history = HistoryEvents(observers, begin_us, release)
+        incident = Incident(release, history.image, Timeline(), Impact(), [], begin_us, begin_us)
+        incident.is_checked = rules is not None
+        super().__init__(incident, history, lines, until, progress)
 
     def run(self) -> Incident:
-        log = self.log
-        release_by_records, begin_us = _release_of(log), begin_of(log, self.text_logs)
-        release = Processes.at_the_beginning(self.text_logs).release(
-            release_by_records, is_exact=True
-        )
-        if self.text_logs is not None:
-            self.lines = Lines(self.text_logs.entries())
-        history = HistoryEvents(self.observers, begin_us, release)
-        incident = Incident(
-            release, history.image, self.timeline, self.impact, [], begin_us, begin_us
-        )
-        self._read_batches(history, incident)
+        incident, history = self.incident, self.history
+        self._read_batches()
         incident.nodes = sorted({*history.brokers, *history.controllers})
         incident.controllers = tuple(sorted(history.controllers))
-        incident.processes = self.processes
-        incident.release = self.processes.release(release_by_records, is_exact=True)
-        incident.timeline.end()
-        incident.end_us = history.now_us
-        incident.records, incident.batches = self.records, self.batches
-        incident.is_checked = self.rules is not None
-        incident.unexplained = self.unexplained
-        incident.unexplained_count = self.unexplained_count
-        incident.notes += [*log.notes, *self._notes(history), *self.processes.remarks()]
+        incident.release = incident.processes.release(self._release, is_exact=True)
+        self.end([*self.log.notes, *self._notes()])
         if not incident.nodes:
-            raise SourceError(
-                f"{clean(log.first.name)}: {'; '.join(incident.notes) or 'it names no node'}"
-            )
+            reasons = "; ".join(incident.notes) or "it names no node"
+            raise SourceError(f"{clean(self.log.first.name)}: {reasons}")
         return incident
 
     def _stream(self) -> Iterator[tuple[MetadataBatch, bool]]:
@@ -279,62 +345,39 @@ class _Examination:
         yield from ((batch, False) for batch in resolved)
 
     def _counted(self) -> Iterator[MetadataBatch]:
-        is_limited, reported = self.until != Place(), 0
+        is_limited = self.until != Place()
         for batch in self.log.batches(joins_idle=not is_limited):
-            if is_limited:
-                end, time_us = batch.base_offset, batch.timestamp * US_PER_MS
-                if self.until.is_before(end, time_us):
-                    return
-            self.batches += batch.batches
-            self.records += len(batch.records)
-            if self.progress is not None and self.records >= reported + PROGRESS_EVERY:
-                reported = self.records
-                self.progress(reported)
-            if self.rules is not None:
-                self._explain(batch)
+            if is_limited and self.until.is_before(batch.base_offset, batch.timestamp * US_PER_MS):
+                return
+            self.count(len(batch.records), batch.batches)
+            self._explain(batch)
             yield batch
         if self.rules is not None:
             self._keep_causes(self.rules.end())
 
-    def _read_batches(self, history: HistoryEvents, incident: Incident) -> None:
+    def _read_batches(self) -> None:
+        history = self.history
         try:
             for batch, is_snapshot in self._stream():
                 time_us = batch.timestamp * US_PER_MS
                 if self.lines.next_us <= time_us:
-                    self._note_until(history, time_us)
+                    self.note_until(time_us)
                 if batch.is_idle:
                     history.skip(batch)
                     continue
                 applied = history.take(batch, self.witnesses, is_snapshot=is_snapshot)
-                if self.only_events:
-                    continue
-                self.timeline.take(applied, self.because)
-                self.impact.take(applied, history.image, self.because)
-                self._add_unexplained(applied)
+                if not self.only_events:
+                    self.take(applied, self.because)
+                    self._add_unexplained(applied)
         except FormatError as error:
-            incident.notes.append(f"the log {error}; what is before that was read")
-
-        end_us = self.until.time_us
-        if self.until.offset is None:
-            self._note_until(history, FOREVER_US if end_us is None else end_us)
-
-    def _note_until(self, history: HistoryEvents, time_us: int) -> None:
-        """Tell the lines of text logs up to a time."""
-        for line in self.lines.until(time_us):
-            seq = history.note(line, self.witnesses.cause_of(line))
-            self.witnesses.add(seq, line)
-            if self.only_events:
-                continue
-            self.timeline.note(line)
-            self.impact.note(line)
-            self.processes.note(line)
+            self.incident.notes.append(f"the log {error}; what is before that was read")
+        self.note_rest()
 
     # ---- the rules
 
     def _explain(self, batch: MetadataBatch) -> None:
-        if self.rules is None:
-            return
-        self._keep_causes(self.rules.feed(batch))
+        if self.rules is not None:
+            self._keep_causes(self.rules.feed(batch))
 
     def _keep_causes(self, explanations: Iterable[Explanation]) -> None:
         """Keep the causes until their records are applied, and what no rule explains."""
@@ -345,12 +388,12 @@ class _Examination:
                 for place in range(len(explanation.messages)):
                     self.because[explanation.offset + place] = explanation.because
                 continue
-            self.unexplained_count += 1
-            if len(self.unexplained) < UNEXPLAINED_MAX:
+            self.incident.unexplained_count += 1
+            if len(self.incident.unexplained) < UNEXPLAINED_MAX:
                 kind = type(explanation.messages[0]).__name__.removesuffix("Record")
                 record = plain_record(explanation.messages[0])
                 unexplained = Unexplained(explanation.offset, kind, record, explanation.because)
-                self.unexplained.append(unexplained)
+                self.incident.unexplained.append(unexplained)
                 self._unexplained_later.append(unexplained)
 
     def _add_unexplained(self, applied: Applied) -> None:
@@ -370,9 +413,9 @@ class _Examination:
                 source,
                 unexplained.offset,
             )
-            self.timeline.add(entry)
+            self.incident.timeline.add(entry)
 
-    def _notes(self, history: HistoryEvents) -> Iterator[str]:
+    def _notes(self) -> Iterator[str]:
         transactions = self.transactions
         if transactions.open:
             count = plural(transactions.open, "record")
@@ -380,19 +423,10 @@ class _Examination:
         if transactions.aborted:
             count = plural(transactions.aborted, "record")
             yield f"{count} of aborted metadata transactions are left out"
-        unknown = history.facts.unknown
+        unknown = self.history.facts.unknown
         if unknown:
             (offset, cause), count = unknown[0], plural(len(unknown), "record")
             yield (
                 f"{count} left out, because no record before them created what they refer to: the "
                 f"first one, at offset {offset:,}, is about {cause}"
             )
-        if history.set_back_us > SET_BACK_US:
-            yield (
-                f"the clock goes back by up to {history.set_back_us / 1e6:.3f} s from one batch to "
-                "the next: the later one is shown at the time of the earlier one"
-            )
-        if self.text_logs is not None:
-            yield from self.text_logs.remarks()
-        if self.timeline.left_out:
-            yield f"the timeline ends after {len(self.timeline.entries):,} entries"

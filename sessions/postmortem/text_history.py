@@ -38,14 +38,13 @@ from sessions.own_cluster.places import Place
 from sessions.own_cluster.reading import SourceError
 from sessions.postmortem.events import US_PER_MS, Applied, WallClockEvents
 from sessions.postmortem.impact import Impact
-from sessions.postmortem.incident import Incident, Progress
+from sessions.postmortem.incident import Examination, Incident, Progress
 from sessions.postmortem.log_files import copies_in, is_text_log
 from sessions.postmortem.session import write_session
 from sessions.postmortem.text_logs import facts
 from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Timeline, TimelineEntry
-from sessions.postmortem.witnesses import FOREVER_US, Lines, Witnesses
 from sessions.text import clean
 
 OLDEST_KRAFT: Final = "3.3"
@@ -54,7 +53,6 @@ NAMED_MAX: Final = 3
 """How many files a refusal names."""
 LOOKED_AT: Final = 100_000
 """How many entries are searched for the release."""
-PROGRESS_EVERY: Final = 4_096
 _NOBODY: Final = -1
 _KRAFT: Final = (facts.BrokerFenced, facts.QuorumRole, facts.PartitionRecordChanged)
 _UNKNOWN: Final = PartitionRegistration((), (), _NOBODY)
@@ -284,54 +282,63 @@ def examine(
     """Read text logs once; ``observers`` receive the events.
 
     Raises:
-        SourceError: no line in them is recognized.
+        SourceError: no line in them is recognized, or ``until`` is an offset.
     """
-    release, mode = release_of(lines)
-    is_named = lines.counts["KafkaVersion"] > 0
-    begin_us = min(file.first_us for file in lines.files)
-    history = WallClockEvents(observers, begin_us, release)
-    image = MetadataImage()
-    timeline, impact = LineTimeline(mode), Impact()
-    incident = Incident(release, image, timeline, impact, [], begin_us, begin_us, mode=mode)
-    writer, witnesses = LineRecords(image), Witnesses()
-    place = until or Place()
-    end_us = FOREVER_US if place.time_us is None else place.time_us
-    for line in Lines(lines.entries()).until(end_us):
-        seq = history.note(line, witnesses.cause_of(line))
-        witnesses.add(seq, line)
+    if until is not None and until.offset is not None:
+        raise SourceError("lines of text logs have no offsets: end at a time instead")
+    return _Examination(lines, observers, until, progress).run()
+
+
+class _Examination(Examination):
+    unit = "line"
+
+    def __init__(
+        self,
+        lines: TextLogs,
+        observers: Sequence[Callable[[Event], None]],
+        until: Place | None,
+        progress: Progress | None,
+    ) -> None:
+        self.logs = lines
+        release, mode = release_of(lines)
+        self.names_release = lines.counts["KafkaVersion"] > 0
+        begin_us = min(file.first_us for file in lines.files)
+        history = WallClockEvents(observers, begin_us, release)
+        self.image = MetadataImage()
+        self.timeline, self.writer = LineTimeline(mode), LineRecords(self.image)
+        incident = Incident(
+            release, self.image, self.timeline, Impact(), [], begin_us, begin_us, mode=mode
+        )
+        incident.is_of_lines = True
+        super().__init__(incident, history, lines, until, progress)
+
+    def run(self) -> Incident:
+        incident = self.incident
+        self.note_rest()
+        if not incident.batches:
+            names = " and ".join(clean(file.name) for file in self.logs.files[:NAMED_MAX])
+            raise SourceError(
+                f"{names}: no line in it is one of those of Kafka that are recognized"
+            )
+        incident.nodes = sorted({*self.logs.nodes, *self.image.brokers})
+        oldest = f"no line names the release: {incident.release} is the oldest that it can be"
+        self.end([*([] if self.names_release else [oldest]), MISSING])
+        return incident
+
+    def take_line(self, line: LogLine, seq: int) -> None:
         records: list[AnyRecord] = []
-        delta = MetadataDelta()
-        for record in writer.records(line):
-            image.replay(record, incident.batches, None, delta)
+        delta, offset = MetadataDelta(), self.incident.batches
+        for record in self.writer.records(line):
+            self.image.replay(record, offset, None, delta)
             records.append(record)
         if records:
-            _emit(history, seq, delta)
-            batch = MetadataBatch(incident.batches, 0, line.time_us // US_PER_MS, False, (), ())
-            applied = Applied(batch, tuple(records), history.now_us, delta, False, {})
-            timeline.line = line
-            offsets = range(batch.base_offset, batch.base_offset + len(records))
-            because = dict.fromkeys(offsets, line.sentence)
-            timeline.take(applied, because)
-            impact.take(applied, image, because)
-        timeline.note(line)
-        impact.note(line)
-        incident.processes.note(line)
-        incident.batches += 1
-        if progress is not None and incident.batches % PROGRESS_EVERY == 0:
-            progress(incident.batches)
-    if not incident.batches:
-        names = " and ".join(clean(file.name) for file in lines.files[:NAMED_MAX])
-        raise SourceError(f"{names}: no line in it is one of those of Kafka that are recognized")
-    incident.records = incident.batches
-    incident.nodes = sorted({*lines.nodes, *image.brokers})
-    incident.is_of_lines = True
-    incident.timeline.end()
-    incident.end_us = history.now_us
-    incident.notes += incident.processes.remarks()
-    if not is_named:
-        incident.notes.append(f"no line names the release: {release} is the oldest that it can be")
-    incident.notes += [MISSING, *lines.remarks()]
-    return incident
+            _emit(self.history, seq, delta)
+            batch = MetadataBatch(offset, 0, line.time_us // US_PER_MS, False, (), ())
+            now_us = self.history.now_us
+            self.timeline.line = line
+            because = dict.fromkeys(range(offset, offset + len(records)), line.sentence)
+            self.take(Applied(batch, tuple(records), now_us, delta, False, {}), because)
+        self.count(1)
 
 
 def _emit(history: WallClockEvents, seq: int, delta: MetadataDelta) -> None:

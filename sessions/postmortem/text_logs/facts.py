@@ -116,7 +116,9 @@ class LeaderStarted(Fact, frozen=True, kw_only=True, tag="leader_started"):
 
     @property
     def sentence(self) -> str:
-        return f"became leader of {self.tp}{_position(self.epoch, self.offset, self.high_watermark)}"
+        return (
+            f"became leader of {self.tp}{_position(self.epoch, self.offset, self.high_watermark)}"
+        )
 
 
 class FollowerStarted(Fact, frozen=True, kw_only=True, tag="follower_started"):

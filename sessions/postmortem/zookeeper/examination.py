@@ -30,7 +30,7 @@ from sessions.own_cluster.zookeeper_history.log_copies import TransactionLog, fi
 from sessions.own_cluster.zookeeper_history.znode_tree import ZnodeChange, ZnodeTree
 from sessions.postmortem.events import US_PER_MS, Applied
 from sessions.postmortem.impact import Impact
-from sessions.postmortem.incident import PROGRESS_EVERY, Incident, Progress
+from sessions.postmortem.incident import Examination, Incident, Progress
 from sessions.postmortem.log_files import is_text_log
 from sessions.postmortem.processes import Processes
 from sessions.postmortem.session import write_session
@@ -44,7 +44,7 @@ from sessions.postmortem.text_logs.facts import (
 )
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Timeline, TimelineEntry
-from sessions.postmortem.witnesses import FOREVER_US, Lines, Witness, Witnesses
+from sessions.postmortem.witnesses import Witness
 from sessions.postmortem.zookeeper.events import ZnodeEvents
 from sessions.postmortem.zookeeper.records import RecordWriter
 from sessions.text import clean
@@ -208,9 +208,7 @@ def examine(
         SourceError: there is no Kafka in it.
     """
     overview = overview_of(log, lines) if overview is None else overview
-    examination = _Examination(log, overview, observers, until or Place(), progress)
-    examination.text_logs = lines
-    return examination.run()
+    return _Examination(log, overview, observers, lines, until, progress).run()
 
 
 def record(
@@ -244,60 +242,52 @@ def _key(record: PartitionRecord) -> TopicIdPartition:
     return TopicIdPartition(record.topic_id, record.partition_id)
 
 
-class _Examination:
+class _Examination(Examination):
+    unit = "transaction"
+    history: ZnodeEvents
+
     def __init__(
         self,
         log: TransactionLog,
         overview: Overview,
         observers: Sequence[Callable[[Event], None]],
-        until: Place,
+        lines: TextLogs | None,
+        until: Place | None,
         progress: Progress | None,
     ) -> None:
         self.log = log
         self.overview = overview
-        self.until = until
-        self.progress = progress
-        self.timeline, self.impact = ZnodeTimeline(), Impact()
-        self.text_logs: TextLogs | None = None
-        self.lines, self.witnesses = Lines(()), Witnesses()
+        self.timeline = ZnodeTimeline()
         self.expired: dict[int, Witness] = {}
         self.image, self.tree = MetadataImage(), log.start()
         self.writer = RecordWriter(self.image)
         begin_us = (overview.begin_ms or 0) * US_PER_MS
-        self.events = ZnodeEvents(observers, begin_us, overview.release, overview.brokers_of)
-        self.incident = Incident(
-            overview.release, self.image, self.timeline, self.impact, [], begin_us, begin_us
+        history = ZnodeEvents(observers, begin_us, overview.release, overview.brokers_of)
+        incident = Incident(
+            overview.release, self.image, self.timeline, Impact(), [], begin_us, begin_us, mode=MODE
         )
+        super().__init__(incident, history, lines, until, progress)
 
     def run(self) -> Incident:
         incident, tree = self.incident, self.tree
-        incident.mode = MODE
-        if self.text_logs is not None:
-            self.lines = Lines(self.text_logs.entries())
         self._begin(tree)
         for transaction in self.log.transactions(tree.zxid):
             time_us = transaction.time_ms * US_PER_MS
             if self.until.is_before(transaction.zxid, time_us):
                 break
-            incident.records += len(transaction.operations)
-            incident.batches += 1
+            self.count(len(transaction.operations))
             changes = [
                 change
                 for change in map(self._kafka_change, tree.apply(transaction))
                 if change is not None
             ]
-            self._note_until(time_us)
+            self.note_until(time_us)
             self._note_session(transaction)
-            self._take(transaction, changes)
-            if self.progress is not None and incident.batches % PROGRESS_EVERY == 0:
-                self.progress(incident.records)
-        if self.until.offset is None:
-            self._note_until(FOREVER_US if self.until.time_us is None else self.until.time_us)
+            self._apply(transaction, changes)
+        self.note_rest()
         incident.release = incident.processes.release(incident.release, is_exact=False)
         incident.nodes = sorted({*self.image.brokers})
-        incident.timeline.end()
-        incident.end_us = self.events.now_us
-        incident.notes += [*self.log.notes, *self._notes()]
+        self.end([*self.log.notes, *self._notes()])
         return incident
 
     def _begin(self, tree: ZnodeTree) -> None:
@@ -306,7 +296,7 @@ class _Examination:
             for path, znode in tree.znodes.items()
             if path.startswith(self.overview.chroot)
         }
-        self.events.begin(znodes_by_path)
+        self.history.begin(znodes_by_path)
         changes = [ZnodeChange(path, None, znodes_by_path[path]) for path in sorted(znodes_by_path)]
         if changes:
             transaction = Transaction(tree.zxid, self.overview.begin_ms or 0, 0, 0, 0, ())
@@ -322,17 +312,9 @@ class _Examination:
             return None
         return ZnodeChange(change.path.removeprefix(chroot), change.before, change.after)
 
-    def _note_until(self, time_us: int) -> None:
-        """Tell the lines of text logs up to a time."""
-        for line in self.lines.until(time_us):
-            seq = self.events.note(line, self.witnesses.cause_of(line))
-            self.witnesses.add(seq, line)
-            if isinstance(line.fact, SessionExpired) and line.fact.session is not None:
-                session = int(line.fact.session, 16)
-                self.expired.setdefault(session, Witness(seq, line))
-            self.timeline.note(line)
-            self.impact.note(line)
-            self.incident.processes.note(line)
+    def take_line(self, line: LogLine, seq: int) -> None:
+        if isinstance(line.fact, SessionExpired) and line.fact.session is not None:
+            self.expired.setdefault(int(line.fact.session, 16), Witness(seq, line))
 
     def _note_session(self, transaction: Transaction) -> None:
         """Take the timeout of a broker's session."""
@@ -340,7 +322,7 @@ class _Examination:
         if broker is not None and transaction.type == zookeeper_log.CREATE_SESSION:
             self.incident.processes.note_session(broker, transaction.operations[0].timeout_ms)
 
-    def _take(self, transaction: Transaction, changes: Sequence[ZnodeChange]) -> None:
+    def _apply(self, transaction: Transaction, changes: Sequence[ZnodeChange]) -> None:
         """Apply a transaction, whose cause is the line of a text log that led to it."""
         records, delta = self._replay(transaction, changes)
         time_us = transaction.time_ms * US_PER_MS
@@ -354,7 +336,7 @@ class _Examination:
             )
             witnesses |= dict.fromkeys(fenced, expired)
         witness = next(iter(witnesses.values()), None)
-        self.events.take(transaction, changes, 0 if witness is None else witness.seq)
+        self.history.take(transaction, changes, 0 if witness is None else witness.seq)
         if records:
             self._report(transaction, records, delta, witnesses)
 
@@ -381,7 +363,7 @@ class _Examination:
         is_snapshot: bool = False,
     ) -> None:
         batch = MetadataBatch(transaction.zxid, 0, transaction.time_ms, False, (), ())
-        applied = Applied(batch, tuple(records), self.events.now_us, delta, is_snapshot, witnesses)
+        applied = Applied(batch, tuple(records), self.history.now_us, delta, is_snapshot, witnesses)
         self.timeline.transaction = transaction
         because = {
             offset: why
@@ -390,8 +372,7 @@ class _Examination:
             and (changed := delta.partitions.get(_key(record)))
             and (why := self._because(transaction, changed))
         }
-        self.timeline.take(applied, because)
-        self.impact.take(applied, self.image, because)
+        self.take(applied, because)
 
     def _because(self, transaction: Transaction, change: Change) -> str:
         """Why a partition was changed, as far as znodes tell; empty if the change itself tells."""
@@ -404,16 +385,16 @@ class _Examination:
         if before.leader != after.leader:
             removed.insert(0, before.leader)
         lost_broker = next(
-            (broker for broker in removed if broker in self.events.session_ends), None
+            (broker for broker in removed if broker in self.history.session_ends), None
         )
         if lost_broker is not None:
             return f"the registration of broker {lost_broker} is gone"
         writer = self.overview.brokers_of.get(transaction.session)
         if writer is None or not removed:
             return ""
-        if writer == before.leader == after.leader and writer != self.events.controller:
+        if writer == before.leader == after.leader and writer != self.history.controller:
             return ""
-        if writer == self.events.controller:
+        if writer == self.history.controller:
             return f"the controller, broker {writer}, wrote it"
         return f"broker {writer} wrote it"
 
@@ -423,13 +404,3 @@ class _Examination:
                 f"the release is at least {self.incident.release}, by the format of its znodes; "
                 "the transaction log does not say more"
             )
-        yield from self.incident.processes.remarks()
-        if self.events.set_back_us:
-            yield (
-                f"the clock goes back by up to {self.events.set_back_us / 1e6:.3f} s from one "
-                "transaction to the next: the later one is shown at the time of the earlier one"
-            )
-        if self.text_logs is not None:
-            yield from self.text_logs.remarks()
-        if self.timeline.left_out:
-            yield f"the timeline ends after {len(self.timeline.entries):,} entries"
