@@ -182,20 +182,17 @@ def release_of(log: MergedLog, lines: TextLogs | None = None) -> str:
 
 
 def _release_of(log: MergedLog) -> str:
-    highest = 0
-    batches = (*islice(log.snapshot_batches(), LOOKED_AT), *islice(log.batches(), LOOKED_AT))
-    for batch in batches:
-        for record in batch.records:
-            if isinstance(record, RegisterBrokerRecord):
-                levels = [
-                    feature.max_supported_version
-                    for feature in record.features
-                    if feature.name == METADATA_VERSION
-                ]
-                highest = max(highest, *levels, 0)
-    if not highest:
-        return OLDEST
-    return name_of(min(highest, len(LEVELS))).split("-")[0]
+    levels = (
+        feature.max_supported_version
+        for batches in (log.snapshot_batches(), log.batches())
+        for batch in islice(batches, LOOKED_AT)
+        for record in batch.records
+        if isinstance(record, RegisterBrokerRecord)
+        for feature in record.features
+        if feature.name == METADATA_VERSION
+    )
+    highest = max(levels, default=0)
+    return name_of(min(highest, len(LEVELS))).split("-")[0] if highest > 0 else OLDEST
 
 
 def begin_of(log: MergedLog, lines: TextLogs | None = None) -> int:
@@ -403,17 +400,11 @@ class _Examination(Examination):
             del self.because[offset]
         while self._unexplained_later and self._unexplained_later[0].offset < end:
             unexplained = self._unexplained_later.popleft()
-            source = f"__cluster_metadata offset {unexplained.offset}"
+            why, offset = unexplained.why, unexplained.offset
+            source = f"__cluster_metadata offset {offset}"
             sentence = f"a {unexplained.kind} record that no rule of the release explains"
-            entry = TimelineEntry(
-                applied.time_us,
-                "unexplained",
-                sentence,
-                unexplained.why,
-                source,
-                unexplained.offset,
-            )
-            self.incident.timeline.add(entry)
+            fields = (applied.time_us, "unexplained", sentence, why, source, offset)
+            self.incident.timeline.add(TimelineEntry(*fields))
 
     def _notes(self) -> Iterator[str]:
         transactions = self.transactions

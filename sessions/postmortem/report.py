@@ -1,6 +1,6 @@
 """The report of an incident, for people: its sections, as text and tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -59,7 +59,7 @@ def report_of(
         _leaders(incident),
         _shrinks(incident),
         _unexplained(incident),
-        _timeline(incident),
+        _entries("Timeline", incident.timeline.entries),
     ]
     impact = incident.impact
     is_unclean = any(risk.is_unclean for risk in impact.risks)
@@ -332,13 +332,8 @@ def _was_zombie(risk: Risk, impact: Impact) -> bool:
 
 def _cut_after(risk: Risk, impact: Impact) -> Truncation | None:
     """What the former leader removed when it followed again."""
-    for truncation in impact.truncations:
-        if (truncation.tp, truncation.node) == (
-            risk.tp,
-            risk.former,
-        ) and truncation.time_us >= risk.time_us:
-            return truncation
-    return None
+    cuts = (cut for cut in impact.truncations if (cut.tp, cut.node) == (risk.tp, risk.former))
+    return next((cut for cut in cuts if cut.time_us >= risk.time_us), None)
 
 
 def _removed(cut: Truncation) -> str:
@@ -372,14 +367,11 @@ def _truncations(incident: Incident) -> Section:
 def _leaders(incident: Incident) -> Section:
     changed = {tp: reigns for tp, reigns in incident.impact.reigns.items() if len(reigns) > 1}
     rows = ((tp, _reigns(reigns)) for tp, reigns in sorted(changed.items()))
-    sentence = _kept_leaders(len(incident.impact.reigns) - len(changed))
+    kept = len(incident.impact.reigns) - len(changed)
+    sentence = f"{plural(kept, 'partition')} kept {'its' if kept == 1 else 'their'} leader."
+    if not kept:
+        sentence = "No partition kept its leader."
     return Section("Who led when", [sentence], ("partition", "leaders"), _limited(rows))
-
-
-def _kept_leaders(count: int) -> str:
-    if not count:
-        return "No partition kept its leader."
-    return f"{plural(count, 'partition')} kept {'its' if count == 1 else 'their'} leader."
 
 
 def _reigns(reigns: Sequence[Reign]) -> str:
@@ -398,7 +390,7 @@ def _reigns(reigns: Sequence[Reign]) -> str:
 
 def _shrinks(incident: Incident) -> Section:
     shrinks = [entry for entry in incident.timeline.entries if entry.kind == ISR_SHRINK]
-    return Section("ISRs that shrank", (), TIMELINE_HEADER, _limited(map(_timeline_row, shrinks)))
+    return _entries("ISRs that shrank", shrinks)
 
 
 def _unexplained(incident: Incident) -> Section:
@@ -410,20 +402,18 @@ def _unexplained(incident: Incident) -> Section:
     return Section("Not explained", [sentence], ("offset", "record", "why"), _limited(rows))
 
 
-def _timeline(incident: Incident) -> Section:
-    return Section(
-        "Timeline", (), TIMELINE_HEADER, _limited(map(_timeline_row, incident.timeline.entries))
+def _entries(title: str, entries: Sequence[TimelineEntry]) -> Section:
+    rows = (
+        (time_text(entry.time_us), entry.what, entry.because or "-", entry.source)
+        for entry in entries
     )
-
-
-def _timeline_row(entry: TimelineEntry) -> Row:
-    return time_text(entry.time_us), entry.what, entry.because or "-", entry.source
+    return Section(title, (), TIMELINE_HEADER, _limited(rows))
 
 
 # ---- words
 
 
-def _limited(rows: Iterator[Row] | Sequence[Row] | map) -> list[Row]:  # type: ignore[type-arg]
+def _limited(rows: Iterable[Row]) -> list[Row]:
     listed = list(rows)
     if len(listed) <= ROWS_MAX:
         return listed

@@ -9,7 +9,7 @@ log shows the same.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from emulator import events
 from emulator.cluster import Cluster
 from emulator.cluster_image.assumptions import complete
-from emulator.cluster_image.image import ClusterImage
+from emulator.cluster_image.image import Broker, ClusterImage, Topic
 from emulator.events.base import ZOOKEEPER
 from emulator.inputs.statements import (
     AnyInput,
@@ -61,6 +61,7 @@ INCIDENTS_MAX: Final = 5
 UNCLEAN: Final = "Unclean"
 ALL_REPLICAS: Final = -1
 
+_Configured = TypeVar("_Configured", Broker, Topic, ClusterImage)
 ImageBefore = Callable[[int], ClusterImage]
 Timed = tuple[int, str, tuple[AnyInput, ...]]
 """When something happened, by the wall clock, what, and the inputs that do it."""
@@ -363,25 +364,17 @@ def _lag_faults(lags: Sequence[Lag], config: BrokerConfig) -> Iterator[Timed]:
 
 def _changed(image: ClusterImage, setting: Setting) -> ClusterImage:
     """The image with a setting also where a topic, a broker or the cluster has its own value."""
-    name, value = setting
-    brokers = tuple(
-        replace(broker, configs={**broker.configs, name: value})
-        if broker.configs and name in broker.configs
-        else broker
-        for broker in image.brokers
-    )
     topics = image.topics
-    if name in topic_config_names():
-        topics = tuple(
-            replace(topic, configs={**topic.configs, name: value})
-            if topic.configs and name in topic.configs
-            else topic
-            for topic in topics
-        )
-    configs = image.configs
-    if configs and name in configs:
-        configs = {**configs, name: value}
-    return replace(image, brokers=brokers, topics=topics, configs=configs)
+    if setting.name in topic_config_names():
+        topics = tuple(_replaced(topic, setting) for topic in topics)
+    brokers = tuple(_replaced(broker, setting) for broker in image.brokers)
+    return _replaced(replace(image, brokers=brokers, topics=topics), setting)
+
+
+def _replaced(holder: _Configured, setting: Setting) -> _Configured:
+    """A holder of configurations, with a setting if it has its own value."""
+    configs, (name, value) = holder.configs or {}, setting
+    return replace(holder, configs={**configs, name: value}) if name in configs else holder
 
 
 def _run(

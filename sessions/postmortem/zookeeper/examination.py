@@ -276,11 +276,7 @@ class _Examination(Examination):
             if self.until.is_before(transaction.zxid, time_us):
                 break
             self.count(len(transaction.operations))
-            changes = [
-                change
-                for change in map(self._kafka_change, tree.apply(transaction))
-                if change is not None
-            ]
+            changes = [*filter(None, map(self._kafka_change, tree.apply(transaction)))]
             self.note_until(time_us)
             self._note_session(transaction)
             self._apply(transaction, changes)
