@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, tzinfo
 from itertools import accumulate, groupby, islice
@@ -41,7 +41,6 @@ _NO_LOG: Final = (
 )  # fmt: skip
 _SEGMENT_NAME: Final = 20
 """Kafka names its segments by an offset of so many digits."""
-TELL_EVERY_BYTES: Final = 256 << 20
 FORKED_BYTES_MIN: Final = 32 << 20
 """Smaller logs are read before another process would have begun to help."""
 UNPACKED_TIMES: Final = 10
@@ -96,15 +95,13 @@ class TextLogs(Struct):
             if difference.is_significant:
                 yield difference.sentence
 
-    def entries(
-        self, tell: Callable[[str], object] = lambda _: None
-    ) -> Generator[LogLine, None, None]:
+    def entries(self) -> Generator[LogLine, None, None]:
         """Yield what the logs say, in the order of time; each call reads them again."""
         self.progress, self.counts = Progress(), Counter()
         self.clocks, self.notes = ClockDifferences(), []
         streams = [list(files) for _, files in groupby(self.files, _stream_of)]
         forked = _streams_of_fork(streams)
-        own_streams = [self._stream(files, tell) for files in streams[forked:]]
+        own_streams = [self._stream(files) for files in streams[forked:]]
         with closing(self._from_fork(streams[:forked])) as forked_stream:
             for line in _without_duplicates(_in_order([forked_stream, *own_streams])):
                 self.clocks.add(line)
@@ -138,32 +135,25 @@ class TextLogs(Struct):
 
     def _send(self, streams: Sequence[Sequence[LogFile]], sending: Connection) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its fork
-        entries = _in_order([self._stream(files, lambda _: None) for files in streams])
+        entries = _in_order([self._stream(files) for files in streams])
         with suppress(BrokenPipeError):  # the parent has ended
             while chunk := list(islice(entries, SENT_AT_ONCE)):
                 sending.send_bytes(_ENCODE(chunk))
             sending.send_bytes(_ENCODE([]))
             sending.send_bytes(_ENCODE((self.notes, self.progress)))
 
-    def _stream(self, files: Sequence[LogFile], tell: Callable[[str], object]) -> Iterator[LogLine]:
+    def _stream(self, files: Sequence[LogFile]) -> Iterator[LogLine]:
         repetitions = Repetitions()
         for file in files:
             progress = Progress()
-            reported = 0
             try:
-                for line in entries_of(file, self.zone, progress, repetitions):
-                    yield line
-                    if progress.bytes - reported > TELL_EVERY_BYTES:
-                        reported = progress.bytes
-                        tell(f"reading {file.name}: {progress.bytes >> 20:,} MiB ..")
+                yield from entries_of(file, self.zone, progress, repetitions)
             except SourceError as error:
                 self.notes.append(str(error))
             self.progress.add(progress)
 
 
-def find_text_logs(
-    paths: Iterable[Path], zone: tzinfo = UTC, tell: Callable[[str], object] = lambda _: None
-) -> TextLogs:
+def find_text_logs(paths: Iterable[Path], zone: tzinfo = UTC) -> TextLogs:
     """Look for text logs: in files that are named, and in all that is below folders.
 
     Other files in folders are left out.
@@ -176,7 +166,6 @@ def find_text_logs(
         if not path.is_dir():
             files.append(recognize(path, str(path), zone))
             continue
-        tell(f"looking for text logs in {path} ..")
         for file_path in sorted(path.rglob("*")):
             if _may_be_log(file_path):
                 try:

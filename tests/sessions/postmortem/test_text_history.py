@@ -7,6 +7,7 @@ import pytest
 from emulator import events
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
+from sessions.own_cluster.places import Place
 from sessions.own_cluster.reading import SourceError
 from sessions.playback.cursor import Cursor
 from sessions.postmortem.incident import Incident
@@ -106,3 +107,8 @@ def test_only_text_logs_are_read_alone(tmp_path: Path) -> None:
     silent.write_text("[2026-11-26 00:11:38,970] INFO nothing (kafka.x.Y)\n")
     with pytest.raises(SourceError, match="no line in it is one of those"):
         examine(find_text_logs([silent]))
+
+
+def test_an_offset_is_no_place_in_text_logs() -> None:
+    with pytest.raises(SourceError, match="have no offsets: end at a time instead"):
+        examine(find_text_logs([RECORDINGS / "3.5.2"]), until=Place(offset=3))
