@@ -69,6 +69,18 @@ def test_a_view_that_runs_for_long_forgets_old_batches_and_still_knows_all_value
     recorder.close()
 
 
+def test_large_records_make_short_chunks(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "a.tide.db", origin())
+    chunks: list[int] = []
+    recorder.chunk_listeners.append(lambda members: chunks.append(len(members)))
+    value = "v" * (record.CHUNK_TEXT_MAX // record.LOOK_AT_CLOCK_EVERY)
+    for seq in range(1, 300):
+        recorder(ProduceSent(seq, seq, 0, "p", "t-0", seq, [], [value], -1))
+    recorder.close()
+    assert chunks
+    assert max(chunks) <= 2 * record.LOOK_AT_CLOCK_EVERY + 1
+
+
 def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "a.tide.db"
     path.write_text("precious")
