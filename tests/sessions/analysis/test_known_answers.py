@@ -1,5 +1,9 @@
-"""The parts of the jobs on one small story whose answers are plain to see."""
+"""The parts of the jobs on small stories whose answers are plain to see.
 
+The stories are sessions of one dataset: Spark takes as long for one of them as for all.
+"""
+
+from collections.abc import Callable
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +49,9 @@ from sessions.analysis.leader_balance import leader_balance
 from sessions.analysis.logs import final_assignment, final_logs
 from sessions.analysis.record_outcomes import fates
 from sessions.analysis.replay import replay_differences
+from sessions.analysis.results.failover import FAILOVERS
+from sessions.analysis.results.latency import LATENCIES
+from sessions.analysis.results.truth import DURABILITY_RECORDS, PARTITION_DURABILITY
 from sessions.analysis.state_intervals import leader_intervals, partition_intervals
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
@@ -52,6 +59,7 @@ from sessions.dataset.export import export_session
 from sessions.dataset.layout import Dataset
 from sessions.dataset.location import Location
 from sessions.dataset.rows.sessions import SessionFacts
+from sessions.dataset.schema import SESSION, Table
 from tests.sessions.analysis.reference_cluster import expected_failovers
 from tests.sessions.dataset.streams import Story, committed_story
 
@@ -98,129 +106,168 @@ def crashed_story() -> Story:
     return story
 
 
+Row = dict[str, Any]
+Part = Callable[[DatasetTables], "DataFrame"]
+
+
+class Known:
+    """All stories in one dataset, and what parts of the jobs make of it."""
+
+    def __init__(self, spark: "SparkSession", folder: Path) -> None:
+        self.spark = spark
+        self.folder = folder
+        self.stories = stories()
+        for name, story in self.stories.items():
+            facts_of = SessionFacts(name, end_us=story.time_us)
+            export_session(story.events, facts_of, folder / "dataset")
+        self.dataset = Dataset(folder / "dataset")
+        self.tables = DatasetTables(spark, self.dataset, Location(folder))
+        latencies(self.tables).write.parquet(f"{folder}/{LATENCIES.name}")
+        self._rows: dict[Part, list[Row]] = {}
+
+    def rows(self, part: Part, session: str = "crashed") -> list[Row]:
+        """A story's rows; those of all stories are computed at once."""
+        if part not in self._rows:
+            self._rows[part] = rows(part(self.tables))
+        return [row for row in self._rows[part] if row[SESSION] == session]
+
+    def alone(self, part: Part, table: Table, session: str) -> DatasetTables:
+        """Tables that read a result with the rows of one story alone, which is written here."""
+        results = self.folder / session
+        source = DatasetTables(self.spark, self.dataset, Location(results))
+        part(source).where(f"{SESSION} = '{session}'").write.parquet(f"{results}/{table.name}")
+        return source
+
+
 @pytest.fixture(scope="module")
-def source(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> DatasetTables:
-    folder = tmp_path_factory.mktemp("known")
-    story = crashed_story()
-    export_session(story.events, SessionFacts("s1", end_us=story.time_us), folder / "dataset")
-    tables = DatasetTables(spark, Dataset(folder / "dataset"), Location(folder))
-    latencies(tables).write.parquet(f"{folder}/latencies")
-    return tables
+def known(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Known:
+    return Known(spark, tmp_path_factory.mktemp("known"))
 
 
-def rows(frame: "DataFrame") -> list[dict[str, Any]]:
+def rows(frame: "DataFrame") -> list[Row]:
     return [row.asDict(recursive=True) for row in frame.collect()]
 
 
-def test_a_crash_is_an_outage_from_the_first_moment_on(source: DatasetTables) -> None:
-    found = {row["kind"]: row for row in rows(outages(source))}
+def test_a_crash_is_an_outage_from_the_first_moment_on(known: Known) -> None:
+    found = {row["kind"]: row for row in known.rows(outages)}
     assert set(found) == {"leaderless", "under_replicated"}
     assert found["leaderless"]["lasted_us"] == 6_110
     assert found["under_replicated"]["to_seq"] is None
 
 
-def test_a_failover_has_its_steps(source: DatasetTables) -> None:
-    (row,) = rows(failovers(source))
+def test_a_failover_has_its_steps(known: Known) -> None:
+    (row,) = known.rows(failovers)
     assert (row["broker"], row["fault"], row["leader"]) == (0, "crashed", 1)
     assert (row["detection_us"], row["election_us"], row["takeover_us"]) == (6_000, 100, 10)
     assert row["total_us"] == 6_110
     assert not row["was_controller"]
 
 
-def test_the_lag_of_the_hw_is_seen_when_it_was(source: DatasetTables) -> None:
-    found = rows(hw_lag_timeline(source))
+def test_the_lag_of_the_hw_is_seen_when_it_was(known: Known) -> None:
+    found = known.rows(hw_lag_timeline)
     assert max(row["lag_max"] for row in found) == 3
     assert {row["partition"] for row in found} == {0}
 
 
-def test_latencies_are_grouped_by_quarters_of_octaves(source: DatasetTables) -> None:
+def test_latencies_are_grouped_by_quarters_of_octaves(known: Known) -> None:
     found = {(row["what"], row["acks"], row["from_us"], row["to_us"]): row["records"]
-             for row in rows(latency_histogram(source))}  # fmt: skip
+             for row in known.rows(latency_histogram)}  # fmt: skip
     assert found["commit", -1, 256, 320] == 3
     assert found["ack", 1, 0, 1] == 1
 
 
-def test_a_replica_that_leaves_the_isr_is_named(source: DatasetTables) -> None:
-    (row,) = rows(isr_churn(source))
+def test_a_replica_that_leaves_the_isr_is_named(known: Known) -> None:
+    (row,) = known.rows(isr_churn)
     assert (row["changes"], row["shrinks"], row["by_controller"]) == (1, 1, 1)
     assert (row["restless"], row["size_min"]) == (0, 2)
 
 
-def test_leading_is_counted_for_each_broker(source: DatasetTables) -> None:
-    found = {row["broker"]: row for row in rows(leader_balance(source))}
+def test_leading_is_counted_for_each_broker(known: Known) -> None:
+    found = {row["broker"]: row for row in known.rows(leader_balance)}
     assert [found[broker]["led_at_end"] for broker in (0, 1, 2)] == [0, 1, 0]
     assert found[0]["imbalance_percent"] == 100.0
     assert found[1]["gained"] == 1
 
 
-def test_a_controllers_work_is_counted(source: DatasetTables) -> None:
-    (row,) = rows(controller_work(source))
+def test_a_controllers_work_is_counted(known: Known) -> None:
+    (row,) = known.rows(controller_work)
     assert (row["broker"], row["epoch"], row["steps"], row["elections"]) == (2, 1, 1, 1)
     assert (row["leader_and_isr"], row["leader_and_isr_partitions"]) == (1, 1)
     assert row["unanswered"] == 1
 
 
-def test_records_that_share_their_fate_are_one_run(source: DatasetTables) -> None:
-    known = ("records", "first", "base", "outcome")
-    produced = sorted(tuple(row[name] for name in known) for row in rows(batches(source)))
+def test_records_that_share_their_fate_are_one_run(known: Known) -> None:
+    columns = ("records", "first", "base", "outcome")
+    produced = sorted(tuple(row[name] for name in columns) for row in known.rows(batches))
     assert produced == [(1, 4, 3, "acked"), (1, 5, 3, "acked"), (3, 1, 0, "acked")]
-    read = sorted((row["records"], row["base"], row["end"]) for row in rows(consumed_runs(source)))
+    read = sorted((row["records"], row["base"], row["end"]) for row in known.rows(consumed_runs))
     assert read == [(1, 3, 3), (3, 0, 2)]
 
 
-def test_a_step_of_an_offset_does_not_end_a_spell(source: DatasetTables) -> None:
-    states = sorted(rows(partition_intervals(source)), key=lambda row: row["from_seq"])
+def test_a_step_of_an_offset_does_not_end_a_spell(known: Known) -> None:
+    states = sorted(known.rows(partition_intervals), key=lambda row: row["from_seq"])
     found = [(row["state"], row["leader"], row["isr"]) for row in states]
     led = [("online", 0, [0, 1, 2]), ("online", 1, [1, 2])]
     assert found == [("nonexistent", None, []), *led]
     ends = [row["to_seq"] for row in states]
     assert ends == [*(row["from_seq"] for row in states[1:]), None]
-    leaders = sorted(rows(leader_intervals(source)), key=lambda row: row["from_seq"])
+    leaders = sorted(known.rows(leader_intervals), key=lambda row: row["from_seq"])
     assert [(row["broker"], row["leader_epoch"]) for row in leaders] == [(0, 0), (1, 1)]
     assert leaders[0]["to_seq"] is not None
 
 
-def test_clients_see_another_record_in_the_place_of_a_lost_one(source: DatasetTables) -> None:
-    found = {row["name"]: row for row in rows(anomalies(source))}
+def test_clients_see_another_record_in_the_place_of_a_lost_one(known: Known) -> None:
+    found = {row["name"]: row for row in known.rows(anomalies)}
     assert set(found) == {"lost-write", "inconsistent-offsets", "nonmonotonic-send"}
     lost = found["lost-write"]
     assert (lost["record"], lost["offset"], lost["other_record"]) == (4, 3, 5)
 
 
-def test_logs_are_put_together_from_appends_and_truncations(source: DatasetTables) -> None:
-    found = rows(final_logs(source))
+def topics_created(source: DatasetTables) -> "DataFrame":
+    return facts(source, "TopicCreated")
+
+
+def test_logs_are_put_together_from_appends_and_truncations(known: Known) -> None:
+    found = known.rows(final_logs)
     runs = sorted((row["broker"], row["base"], row["end"], row["first"]) for row in found)
     assert runs == [(0, 0, 3, 1), (1, 0, 3, 1), (1, 3, 4, 5), (2, 0, 3, 1), (2, 3, 4, 5)]
     assert {row["broker"] for row in found if row["leads"]} == {1}
-    assert facts(source, "TopicCreated").count() == 1
-    (assigned,) = rows(final_assignment(source))
+    assert len(known.rows(topics_created)) == 1
+    (assigned,) = known.rows(final_assignment)
     assert assigned["replicas"] == [0, 1, 2]
 
 
-def test_what_is_lost_is_known_by_the_logs(source: DatasetTables) -> None:
-    found = [(row["fate"], row["offset"], row["record"]) for row in rows(fates(source))]
+def test_what_is_lost_is_known_by_the_logs(known: Known) -> None:
+    found = [(row["fate"], row["offset"], row["record"]) for row in known.rows(fates)]
     assert found == [("lost", 3, 4)]
 
 
-def test_the_state_znode_says_what_the_partition_is(source: DatasetTables) -> None:
-    (partition,) = rows(final_partitions(source))
-    (said,) = rows(states_in(final_znodes(source)))
+def states_said(source: DatasetTables) -> "DataFrame":
+    return states_in(final_znodes(source))
+
+
+def test_the_state_znode_says_what_the_partition_is(known: Known) -> None:
+    (partition,) = known.rows(final_partitions)
+    (said,) = known.rows(states_said)
     assert (partition["leader"], partition["isr"]) == (said["leader"], said["isr"]) == (1, [1, 2])
     assert (partition["hw"], partition["leo"]) == (4, 4)
 
 
-def test_only_what_the_audit_never_said_differs(source: DatasetTables) -> None:
-    found = [
-        (row["what"], row["field"], row["rebuilt"]) for row in rows(replay_differences(source))
-    ]
+def test_only_what_the_audit_never_said_differs(known: Known) -> None:
+    found = [(row["what"], row["field"], row["rebuilt"]) for row in known.rows(replay_differences)]
     assert found == [("session", "lost", "1")]
 
 
-def test_what_a_client_cannot_see_does_not_differ(spark: "SparkSession", tmp_path: Path) -> None:
+def watched_story() -> Story:
+    """The state znode changes, and no client sees it."""
     story = committed_story()
     story.tell(PartitionStateChanged, TP, 1, 1, [1, 2], 1, 1)
-    watched = told(spark, tmp_path, story)
-    assert not [row for row in rows(replay_differences(watched)) if row["what"] == "znode"]
+    return story
+
+
+def test_what_a_client_cannot_see_does_not_differ(known: Known) -> None:
+    differences = known.rows(replay_differences, "watched")
+    assert not [row for row in differences if row["what"] == "znode"]
 
 
 def test_rows_that_follow_each_other_are_one_stretch(spark: "SparkSession") -> None:
@@ -263,21 +310,15 @@ def test_a_release_speaks_one_generation_of_the_protocol(version: str, generatio
 # ---- definitions
 
 
-def told(spark: "SparkSession", folder: Path, story: Story) -> DatasetTables:
-    """The tables of one story."""
-    export_session(story.events, SessionFacts("s1", end_us=story.time_us), folder / "dataset")
-    return DatasetTables(spark, Dataset(folder / "dataset"), Location(folder))
-
-
-def frozen_story(frozen_us: int) -> Story:
-    """The leader is frozen for so long, thaws before anybody notices, and stays leader.
+def frozen_story() -> Story:
+    """The leader is frozen for half a second, thaws before anybody notices, and stays leader.
 
     Much later another one is elected for another reason.
     """
     story = committed_story()
     story.wait(1_000)
     story.tell(BrokerStateChanged, 0, "frozen")
-    story.wait(frozen_us)
+    story.wait(500_000)
     story.tell(BrokerStateChanged, 0, "running")
     story.wait(57_000_000)
     story.tell(LeaderElected, TP, 2, 1, 1, [1, 2], "Preferred")
@@ -286,23 +327,25 @@ def frozen_story(frozen_us: int) -> Story:
     return story
 
 
-def test_a_frozen_leader_serves_nobody(spark: "SparkSession", tmp_path: Path) -> None:
-    source = told(spark, tmp_path, frozen_story(500_000))
-    (outage,) = (row for row in rows(outages(source)) if row["kind"] == "leaderless")
+def sessions(source: DatasetTables) -> "DataFrame":
+    return source.sessions
+
+
+def test_a_frozen_leader_serves_nobody(known: Known) -> None:
+    (outage,) = (row for row in known.rows(outages, "frozen") if row["kind"] == "leaderless")
     assert outage["lasted_us"] == 500_000
-    (session,) = rows(source.sessions)
+    (session,) = known.rows(sessions, "frozen")
     assert session["leaderless_us"] == 500_000
 
 
-def test_a_broker_that_thaws_in_time_is_no_failover(spark: "SparkSession", tmp_path: Path) -> None:
-    (row,) = rows(failovers(told(spark, tmp_path, frozen_story(500_000))))
+def test_a_broker_that_thaws_in_time_is_no_failover(known: Known) -> None:
+    (row,) = known.rows(failovers, "frozen")
     assert (row["outcome"], row["total_us"]) == ("returned", 500_000)
     assert (row["elected_seq"], row["leader"]) == (None, None)
 
 
-def test_a_broker_that_is_back_before_its_session_ends_is_no_failover(
-    spark: "SparkSession", tmp_path: Path
-) -> None:
+def returned_story() -> Story:
+    """The leader's process ends, and is back before anybody notices."""
     story = committed_story()
     story.wait(1_000)
     story.tell(BrokerStateChanged, 0, "crashed")
@@ -312,40 +355,49 @@ def test_a_broker_that_is_back_before_its_session_ends_is_no_failover(
     story.wait(200)
     story.tell(ReplicaRoleChanged, TP, 0, "leader", 0, 0)
     story.wait(1_000)
-    source = told(spark, tmp_path, story)
-    (row,) = rows(failovers(source))
+    return story
+
+
+def test_a_broker_that_is_back_before_its_session_ends_is_no_failover(known: Known) -> None:
+    (row,) = known.rows(failovers, "returned")
     assert (row["outcome"], row["total_us"]) == ("returned", 600)
-    rows_written = failovers(source)
-    rows_written.write.parquet(f"{tmp_path}/failovers")
-    (kind,) = rows(failover(source))
+    (kind,) = rows(failover(known.alone(failovers, FAILOVERS, "returned")))
     assert (kind["failovers"], kind["served"], kind["returned"]) == (0, 0, 1)
     assert (kind["total_n"], kind["total_p50_us"]) == (0, None)
 
 
-@pytest.mark.parametrize(
-    ("leader", "strategy", "outcome"),
-    [(0, "Offline", "open"), (1, "Reassign", "moved"), (1, "Preferred", "moved"),
-     (0, "New", "moved"), (1, "Offline", "open"), (1, "Unclean", "open")],
-)  # fmt: skip
-def test_only_an_election_by_which_leadership_leaves_a_failed_broker_is_a_failover(
-    spark: "SparkSession", tmp_path: Path, leader: int, strategy: str, outcome: str
-) -> None:
+ELECTIONS = {
+    (0, "Offline"): "open", (1, "Reassign"): "moved", (1, "Preferred"): "moved",
+    (0, "New"): "moved", (1, "Offline"): "open", (1, "Unclean"): "open",
+}  # fmt: skip
+"""A failover's outcome when this broker is elected by this strategy, and does not lead yet."""
+
+
+def elected_story(leader: int, strategy: str) -> Story:
+    """The leader dies, and a broker is elected by a strategy."""
     story = committed_story()
     story.wait(1_000)
     story.tell(BrokerStateChanged, 0, "crashed")
     story.wait(400)
     story.tell(LeaderElected, TP, 2, leader, 1, [0, 1], strategy)
-    (row,) = rows(failovers(told(spark, tmp_path, story)))
-    assert row["outcome"] == outcome
+    return story
+
+
+@pytest.mark.parametrize(("leader", "strategy"), ELECTIONS)
+def test_only_an_election_by_which_leadership_leaves_a_failed_broker_is_a_failover(
+    known: Known, leader: int, strategy: str
+) -> None:
+    name = f"{strategy}-{leader}"
+    (row,) = known.rows(failovers, name)
+    assert row["outcome"] == ELECTIONS[leader, strategy]
     is_one = leader == 1 and strategy in ("Offline", "Unclean")
     assert row["leader"] == (1 if is_one else None)
-    (expected,) = expected_failovers("s1", story.events)
-    assert {name: row[name] for name in expected} == expected
+    (expected,) = expected_failovers(name, known.stories[name].events)
+    assert {column: row[column] for column in expected} == expected
 
 
-def test_a_new_leader_epoch_of_a_failed_leader_does_not_hide_its_failover(
-    spark: "SparkSession", tmp_path: Path
-) -> None:
+def shrunk_story() -> Story:
+    """A failed leader gets a new leader epoch before another broker is elected."""
     story = committed_story()
     story.wait(1_000)
     story.tell(BrokerStateChanged, 0, "crashed")
@@ -354,7 +406,11 @@ def test_a_new_leader_epoch_of_a_failed_leader_does_not_hide_its_failover(
     story.wait(600)
     story.tell(LeaderElected, TP, 2, 1, 2, [1], "Offline")
     story.elect(TP, 1)
-    (row,) = rows(failovers(told(spark, tmp_path, story)))
+    return story
+
+
+def test_a_new_leader_epoch_of_a_failed_leader_does_not_hide_its_failover(known: Known) -> None:
+    (row,) = known.rows(failovers, "shrunk")
     assert (row["leader"], row["leader_epoch"]) == (1, 2)
     assert (row["outcome"], row["total_us"]) == ("failed over", 1_000)
 
@@ -384,76 +440,107 @@ def restarted_story(first_fault: str) -> Story:
 
 @pytest.mark.parametrize(("fault", "down_us"), [("crashed", 0), ("frozen", 100_000)])
 def test_a_restarted_brokers_old_session_tells_of_its_crash(
-    spark: "SparkSession", tmp_path: Path, fault: str, down_us: int
+    known: Known, fault: str, down_us: int
 ) -> None:
-    story = restarted_story(fault)
-    (row,) = rows(failovers(told(spark, tmp_path, story)))
+    name = f"{fault}-and-restarted"
+    (row,) = known.rows(failovers, name)
     assert (row["fault"], row["outcome"], row["leader"]) == (fault, "failed over", 1)
     assert row["detection_us"] == 17_000_000 + down_us
     assert row["total_us"] == 17_000_355 + down_us
-    (expected,) = expected_failovers("s1", story.events)
-    assert {name: row[name] for name in expected} == expected
+    (expected,) = expected_failovers(name, known.stories[name].events)
+    assert {column: row[column] for column in expected} == expected
 
 
-def test_the_end_of_a_running_process_own_session_is_a_fault(
-    spark: "SparkSession", tmp_path: Path
-) -> None:
+def expired_story() -> Story:
+    """The session of a process that runs again expires, too."""
     story = restarted_story("crashed")
     story.elect(TP, 0)
     story.wait(1_000)
     story.tell(SessionEnded, 101, 0, "expired", 4)
-    _, row = sorted(rows(failovers(told(spark, tmp_path, story))), key=itemgetter("fault_seq"))
+    return story
+
+
+def test_the_end_of_a_running_process_own_session_is_a_fault(known: Known) -> None:
+    _, row = sorted(known.rows(failovers, "expired"), key=itemgetter("fault_seq"))
     assert (row["fault"], row["detection_us"], row["outcome"]) == ("expired", 0, "open")
 
 
-def test_a_leader_that_is_down_has_no_lag(spark: "SparkSession", tmp_path: Path) -> None:
+def loaded_story() -> Story:
+    """The leader is down for a second, and its log is loaded."""
     story = committed_story()
     story.wait(1_000)
     story.tell(BrokerStateChanged, 0, "crashed")
     story.tell(ReplicaRoleChanged, TP, 0, "offline", 0, 0)
     story.tell(LogLoaded, TP, 0, 0, 1, 3, None)
     story.wait(1_000_000)
-    (row,) = rows(hw_lag(told(spark, tmp_path, story)))
+    return story
+
+
+def test_a_leader_that_is_down_has_no_lag(known: Known) -> None:
+    (row,) = known.rows(hw_lag, "loaded")
     assert row["hw_lag_max"] == 3
     assert row["online_us"] < 1_000_000
-    assert min(each["lag_max"] for each in rows(hw_lag_timeline(told_again(spark, tmp_path)))) >= 0
+    assert min(row["lag_max"] for row in known.rows(hw_lag_timeline, "loaded")) >= 0
 
 
-def told_again(spark: "SparkSession", folder: Path) -> DatasetTables:
-    return DatasetTables(spark, Dataset(folder / "dataset"), Location(folder / "again"))
-
-
-def test_records_without_acks_are_neither_acknowledged_nor_lost(
-    spark: "SparkSession", tmp_path: Path
-) -> None:
+def unacknowledged_story() -> Story:
+    """Records are sent without acks."""
     story = committed_story()
     batch = story.send(TP, 2, acks=0)
     story.tell(ProduceAcknowledged, "p1", TP, batch.first_record, 2, -1)
     story.wait(1_000)
-    source = told(spark, tmp_path, story)
-    found = {row["acks"]: row for row in rows(commit_latency(source))}
+    return story
+
+
+def test_records_without_acks_are_neither_acknowledged_nor_lost(known: Known) -> None:
+    name = "unacknowledged"
+    found = {row["acks"]: row for row in known.rows(commit_latency, name)}
     assert (found[0]["acked"], found[0]["sent"], found[0]["ack_n"]) == (0, 2, 0)
-    fates_found = durability_records(source)
-    assert {row["fate"] for row in rows(fates_found)} == {"unacknowledged"}
-    fates_found.write.parquet(f"{tmp_path}/durability_records")
-    by_partition = partition_durability(source)
-    by_partition.write.parquet(f"{tmp_path}/partition_durability")
+    source = known.alone(durability_records, DURABILITY_RECORDS, name)
+    assert {row["fate"] for row in rows(source.result(DURABILITY_RECORDS))} == {name}
+    known.alone(partition_durability, PARTITION_DURABILITY, name)
     cells = {row["acks"]: row for row in rows(durability(source))}
     assert (cells[0]["acked"], cells[0]["lost"], cells[0]["unacknowledged"]) == (0, 0, 2)
     assert cells[0]["sessions_harmed"] == 0
 
 
-def test_an_outage_of_no_time_is_none(spark: "SparkSession", tmp_path: Path) -> None:
+def short_story() -> Story:
+    """A partition is without a leader for no time."""
     story = committed_story()
     story.wait(1_000)
     story.tell(ReplicaRoleChanged, TP, 0, "offline", 0, 0)
     story.tell(ReplicaRoleChanged, TP, 0, "leader", 0, 1)
     story.wait(1_000)
-    found = rows(outages(told(spark, tmp_path, story)))
+    return story
+
+
+def test_an_outage_of_no_time_is_none(known: Known) -> None:
+    found = known.rows(outages, "short")
     assert [row for row in found if row["kind"] == "leaderless"] == []
 
 
-def test_percentiles_do_not_mix_ways_to_produce(source: DatasetTables) -> None:
+def test_percentiles_do_not_mix_ways_to_produce(known: Known) -> None:
+    source = known.alone(lambda _: known.tables.result(LATENCIES), LATENCIES, "crashed")
     found = {row["acks"]: row for row in rows(latency_by_release(source))}
     assert (found[-1]["commit_n"], found[-1]["ack_n"]) == (4, 4)
     assert (found[1]["commit_n"], found[1]["ack_n"]) == (0, 1)
+
+
+def stories() -> dict[str, Story]:
+    """The stories by the names of their sessions."""
+    return {
+        "crashed": crashed_story(),
+        "watched": watched_story(),
+        "frozen": frozen_story(),
+        "returned": returned_story(),
+        **{
+            f"{strategy}-{leader}": elected_story(leader, strategy)
+            for leader, strategy in ELECTIONS
+        },
+        "shrunk": shrunk_story(),
+        **{f"{fault}-and-restarted": restarted_story(fault) for fault in ("crashed", "frozen")},
+        "expired": expired_story(),
+        "loaded": loaded_story(),
+        "unacknowledged": unacknowledged_story(),
+        "short": short_story(),
+    }
