@@ -184,7 +184,7 @@ QUESTIONS: dict[tuple[str, ...], Callable[[Told, dict[str, list[Row]]], None]] =
 
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 @given(
-    st.sampled_from(sorted(QUESTIONS)),
+    st.sampled_from(list(QUESTIONS)),  # Hypothesis begins with the first, the quickest one
     st.lists(stories(), max_size=3),
     st.lists(st.tuples(st.integers(0, 100_000), st.integers(0, 25)), min_size=1, max_size=2),
 )
@@ -201,6 +201,7 @@ def test_what_does_not_agree_is_shrunk_to_the_least_session(
     QUESTIONS[jobs](told, analysed(told, tmp_path_factory.mktemp("shrunk"), jobs))
 
 
+@pytest.mark.skipif(EXAMPLES == 1, reason="a single example is a script without statements")
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 100_000), st.integers(0, 40))
 def test_a_replay_that_differs_is_shrunk_to_the_fewest_statements(
