@@ -104,10 +104,17 @@ COMPARED: Final = {
 def compare(told: Told, folder: Path, invented: Told | None = None) -> dict[str, list[Row]]:
     """Compare every result of every job with plain Python, and return the results.
 
-    Sessions that are ``invented`` are no cluster's: no state comes of their events.
+    Sessions that are ``invented`` are no cluster's: no state comes of their events, and no audit
+    says in them what was lost.
     """
     everything = told | (invented or {})
     found = analysed(everything, folder)
+    clusters_found = found | {
+        "sessions": [row for row in found["sessions"] if row["session"] in told]
+    }
     for agrees in GROUPS.values():
-        agrees(told if agrees is of_replay else everything, found)
+        if agrees in (of_replay, of_sessions):
+            agrees(told, clusters_found)
+        else:
+            agrees(everything, found)
     return found

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.spark
-@settings(  # an example takes many seconds: few large ones, and no search for smaller ones
-    max_examples=1,
+@settings(  # an example takes many seconds: a large one, and no search for smaller ones
+    max_examples=2,  # the first one is the smallest
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
 )
 @given(
-    st.lists(st.integers(0, 100_000), min_size=8, max_size=8, unique=True),
+    st.lists(st.integers(0, 100_000), min_size=6, max_size=6, unique=True),
     st.lists(stories(steps_max=40), min_size=4, max_size=4),
 )
 def test_every_job_agrees_on_random_sessions_of_both_modes(
@@ -35,6 +35,8 @@ def test_every_job_agrees_on_random_sessions_of_both_modes(
     seeds: list[int],
     invented: list[Story],
 ) -> None:
+    if not any(story.batches for story in invented):
+        return
     known = told_without_zookeeper()
     clusters = told_of(range(200, 204)) | {f"drawn-{seed}": cluster_told(seed) for seed in seeds}
     others = {str(i): (story.events, story.time_us) for i, story in enumerate(invented)}
