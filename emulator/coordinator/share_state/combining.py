@@ -6,6 +6,7 @@ state; neighbours that are equal are told as one. Source: ``PersisterStateBatchC
 """
 
 from collections.abc import Iterable
+from heapq import heappop, heappush
 from itertools import pairwise
 
 from emulator.protocol import StateBatch
@@ -21,16 +22,18 @@ def combined(
         if batch.last >= start
     ]
     cuts = sorted({batch.first for batch in batches} | {batch.last + 1 for batch in batches})
+    batches.sort(key=lambda batch: batch.first, reverse=True)
+    greatest: list[tuple[int, int, int]] = []
     result: list[StateBatch] = []
     for first, bound in pairwise(cuts):
-        states = [
-            (batch.deliveries, batch.state)
-            for batch in batches
-            if batch.first <= first <= batch.last
-        ]
-        if not states:
+        while batches and batches[-1].first == first:
+            batch = batches.pop()
+            heappush(greatest, (-batch.deliveries, -batch.state, batch.last))
+        while greatest and greatest[0][2] < first:
+            heappop(greatest)
+        if not greatest:
             continue
-        deliveries, state = max(states)
+        deliveries, state = -greatest[0][0], -greatest[0][1]
         before = result[-1] if result else None
         if before is not None and (before.last, before.state, before.deliveries) == (
             first - 1,
