@@ -4,7 +4,7 @@ A broker coordinates the groups of those partitions of __consumer_offsets that i
 loaded them. Source: ``kafka.coordinator.group.GroupCoordinator`` 0.9 to 3.9.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -354,7 +354,8 @@ class GroupCoordinator:
         """Return committed offsets."""
         error = self.refusal(message.group)
         waits = self.waits_to_tell and message.require_stable
-        group = self.group(message.group) if waits else self.offsets.committed(message.group)
+        name = message.group
+        group = self.group(name) if waits else self.offsets.committed([name]).get(name)
         is_member = message.member_id is not None or message.member_epoch >= 0
         if error == NONE and group is not None and group.consumer is not None and is_member:
             error = offset_error(group.consumer, message.member_id or "", message.member_epoch)
@@ -386,13 +387,14 @@ class GroupCoordinator:
         if message.groups is None:
             loading = any(self.state.partitions.values())
             error = LOADING if loading else NONE
-            groups = self.offsets.all_committed()
-            described = {group.name: self._description(group) for group in groups}
+            groups = self.offsets.committed()
+            described = {name: self._description(group) for name, group in groups.items()}
             self.respond(request, DescribeGroupsResponse(request, error, described))
             return
         asked: dict[str, GroupDescription] = {}
+        groups = self.offsets.committed(message.groups)
         for name in message.groups:
-            error, group = self.refusal(name), self.offsets.committed(name)
+            error, group = self.refusal(name), groups.get(name)
             if error != NONE:
                 asked[name] = GroupDescription(error)
             elif group is None:
@@ -526,15 +528,16 @@ class GroupCoordinator:
         self.respond(request, ShareGroupDescribeResponse(request, described))
 
     def _descriptions(
-        self, manager: ModernGroupManager[GroupT, MemberT, RequestT], names: Iterable[str]
+        self, manager: ModernGroupManager[GroupT, MemberT, RequestT], names: Sequence[str]
     ) -> dict[str, ConsumerGroupDescription]:
         described: dict[str, ConsumerGroupDescription] = {}
+        groups = self.offsets.committed(names)
         for name in names:
             error = self.refusal(name) if name else "INVALID_GROUP_ID"
             if not manager.is_enabled:
                 error = "UNSUPPORTED_VERSION"
             described[name] = (
-                manager.description(self.offsets.committed(name), name)
+                manager.description(groups.get(name), name)
                 if error == NONE
                 else ConsumerGroupDescription(error)
             )

@@ -153,27 +153,18 @@ class GroupMetadataManager:
         group = self.state.groups[name] = Group(name, is_unwritten=True)
         return group
 
-    def committed(self, name: str) -> Group | None:
-        """A group as it is told of: from 4.0 on without what is not replicated yet.
+    def committed(self, names: Iterable[str] | None = None) -> dict[str, Group]:
+        """Groups, or all, as they are told of: from 4.0 on without what is not replicated yet.
 
         Source: ``CoordinatorRuntime.scheduleReadOperation``, which reads at the committed offset.
         """
-        group = self.group(name)
-        for store in self._uncommitted():
-            if store.group == name:
-                group = _without(store, group)
-        return group
-
-    def all_committed(self) -> list[Group]:
-        """All groups as they are told of."""
-        groups: dict[str, Group | None] = dict(self.state.groups)
-        for store in self._uncommitted():
-            groups[store.group] = _without(store, groups.get(store.group))
-        return [group for group in groups.values() if group is not None]
-
-    def _uncommitted(self) -> list[Store]:
-        """The writes whose effects are not told of yet, the last one first."""
-        return [] if self.needs_min_isr else list(reversed(self.state.stores.values()))
+        chosen = self.state.groups if names is None else names
+        groups = {name: self.group(name) for name in chosen}
+        # The last write comes first.
+        for store in () if self.needs_min_isr else reversed(self.state.stores.values()):
+            if names is None or store.group in groups:
+                groups[store.group] = _without(store, groups.get(store.group))
+        return {name: group for name, group in groups.items() if group is not None}
 
     def to(self, group: Group, state: str) -> None:
         """Move a group to another state."""

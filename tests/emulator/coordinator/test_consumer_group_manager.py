@@ -113,6 +113,6 @@ def test_a_group_whose_first_write_is_refused_at_once_is_not_there() -> None:
     group = bench.group()
     assert isinstance(group.consumer, ConsumerGroup)
     metadata.state.stores[99] = Store("g", before=copied(group.consumer), first=True)
-    assert metadata.committed("g") is None
+    assert metadata.committed(["g"]) == metadata.committed() == {}
     metadata.stored(99, ProduceResponse(99, "__consumer_offsets-0", "MESSAGE_TOO_LARGE", -1))
     assert metadata.group("g") is None
