@@ -5,7 +5,8 @@ archives them afterwards, also if they could not be written. Source: ``ShareGrou
 4.4.0.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Final
 
 from msgspec import field
@@ -20,6 +21,8 @@ from emulator.metadata_log.metadata_version import SHARE_VERSION
 from emulator.protocol import ProduceRequest, ProduceResponse, RecordBatch
 from emulator.releases.config import TopicValues
 from emulator.storage.log import Log
+from emulator.storage.record_ledger import LedgerEntry
+from emulator.wire.exceptions import WireError
 from emulator.wire.records import record_batch
 from emulator.wire.records.record import Header, Record
 
@@ -153,10 +156,10 @@ class DeadLetterQueues(RetriedRequests[DeadLetters]):
         copies = self.context.metadata.group_config(letters.group).get(COPIES) == "true"
         records: list[Record] = []
         size_bytes = record_batch.HEADER_BYTES
-        for offset in range(letters.next, letters.last + 1):
-            original = self._original(letters.tp, offset) if copies else Record()
+        originals = self._originals(letters) if copies else repeat(Record())
+        for offset, original in zip(range(letters.next, letters.last + 1), originals, strict=False):
             if _size_bytes(original) > topic.max_message_bytes:
-                original = Record()
+                original = Record()  # noqa: PLW2901
             headers = _headers(letters, offset)
             record = Record(original.key, original.value, self.context.timestamp_ms, headers)
             size_bytes += _size_bytes(record)
@@ -165,20 +168,33 @@ class DeadLetterQueues(RetriedRequests[DeadLetters]):
             records.append(record)
         return record_batch.build(records), len(records)
 
-    def _original(self, tp: str, offset: int) -> Record:
-        """The record that a log has at an offset; an empty one if it is gone."""
-        for batch in self._log_of(tp)[0].read(offset, offset + 1):
-            if not batch.base_offset <= offset < batch.end_offset or batch.is_empty:
-                continue
-            number = batch.first_record + offset - batch.base_offset
-            entry = self.context.ledger.entry_of(number)
-            index = number - entry.first_record
-            if not entry.encoded:
-                key, value = entry.keys[index] if entry.keys else None, entry.values[index]
-                return Record(None if key is None else key.encode(), value.encode())
-            if entry.first_record in self.context.ledger.encoded:
-                return self.context.ledger.decoded(entry.first_record)[index]
-        return Record()
+    def _originals(self, letters: DeadLetters) -> Iterator[Record]:
+        """The records that the log has; empty ones for those that are gone, or cannot be read."""
+        log, ledger = self._log_of(letters.tp)[0], self.context.ledger
+        decoded_first, decoded = -1, list[Record]()
+        for offset in range(letters.next, letters.last + 1):
+            record = Record()
+            for batch in log.read(offset, offset + 1):
+                if not batch.base_offset <= offset < batch.end_offset or batch.is_empty:
+                    continue
+                number = batch.first_record + offset - batch.base_offset
+                entry = ledger.entry_of(number)
+                index = number - entry.first_record
+                if not entry.encoded:
+                    key, value = entry.keys[index] if entry.keys else None, entry.values[index]
+                    record = Record(None if key is None else key.encode(), value.encode())
+                elif entry.first_record in ledger.encoded:
+                    if entry.first_record != decoded_first:
+                        decoded_first, decoded = entry.first_record, self._decoded(entry)
+                    record = decoded[index]
+            yield record
+
+    def _decoded(self, entry: LedgerEntry) -> list[Record]:
+        """The records of a batch that was received as bytes; they may be damaged."""
+        try:
+            return self.context.ledger.decoded(entry.first_record)
+        except WireError:
+            return [Record()] * entry.encoded
 
     def handle(self, number: int, message: ProduceRequest) -> None:
         self._append(self.context.id, number, message)

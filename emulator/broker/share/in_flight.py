@@ -14,6 +14,7 @@ AVAILABLE, ACQUIRED, ACKNOWLEDGED, ARCHIVING, ARCHIVED = range(5)
 """The states of a record as stored; it is archiving until it is in a dead-letter queue."""
 TERMINAL: Final = (ACKNOWLEDGED, ARCHIVED)
 NOBODY: Final = ""
+OFFSET_MAX: Final = 2**63 - 1
 
 
 class Former(Struct, array_like=True, frozen=True):
@@ -111,12 +112,13 @@ class InFlightBatch(Struct, array_like=True):
     whole: InFlight | None = None
     offsets: dict[int, InFlight] | None = None
 
-    def runs(self) -> Iterator[Run]:
-        """The states in the order of offsets."""
+    def runs(self, first: int = 0, last: int = OFFSET_MAX) -> Iterator[Run]:
+        """The states in the order of offsets: the one of all, or those between two, inclusive."""
         if self.whole is not None:
             yield Run(self.first, self.last, self.whole)
-        for offset, state in (self.offsets or {}).items():
-            yield Run(offset, offset, state)
+        if self.offsets is not None:
+            for offset in range(max(first, self.first), min(last, self.last) + 1):
+                yield Run(offset, offset, self.offsets[offset])
 
     def split(self) -> dict[int, InFlight]:
         """Give each offset a state of its own."""

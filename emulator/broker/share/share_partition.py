@@ -413,18 +413,16 @@ class SharePartition(Struct, array_like=True):
     ) -> bool:
         """Archive offsets below ``bound`` that are in a state."""
         is_archived = False
-        for batch in self.batches:
-            if batch.first >= bound or batch.last < first:
-                continue
+        for batch in self.batches[max(0, self._floor(first)) : self._floor(bound - 1) + 1]:
             whole = batch.whole
-            if whole is not None and whole.state != state:
+            if batch.last < first or (whole is not None and whole.state != state):
                 continue
             if whole is None or not batch.is_within(first, bound - 1):
                 batch.split()
-            for run in batch.runs():
-                if run.state.state == state and run.first >= first and run.last < bound:
+            for run in batch.runs(first, bound - 1):
+                if run.state.state == state:
                     run.state.archive()
-                    self.completed += (run.last - run.first + 1) if counts else 0
+                    self.completed += self._counted(run) if counts else 0
                     is_archived = True
         return is_archived
 
@@ -607,10 +605,7 @@ class SharePartition(Struct, array_like=True):
 
     def archive_dead(self, first: int, last: int) -> None:
         """Archive what is in a dead-letter queue now, or cannot be written to it."""
-        for run in self.runs():
-            if run.state.state == ARCHIVING and first <= run.first and run.last <= last:
-                run.state.archive()
-                self.completed += self._counted(run)
+        self._archive(first, last + 1, ARCHIVING)
 
     def _split_at_start(self, batch: InFlightBatch) -> None:
         """Give offsets states of their own where only some of them lie before the start."""

@@ -6,7 +6,9 @@ share-partition's state when it is first asked for it, and forgets it when it le
 ``SharePartitionManager``, ``DelayedShareFetch`` and ``KafkaApis`` 4.1.2 and 4.2.0.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Final
 
 from msgspec import Struct, field
@@ -775,12 +777,9 @@ class SharePartitionManager:
                 self.kernel.emit(
                     events.RecordsAcknowledged, *fields, first, last, KINDS[kind], until
                 )
-        released = [batch for batch in batches if RELEASE in batch.types]
+        released = [(batch.first, batch.last) for batch in batches if RELEASE in batch.types]
         for change in stored:
-            is_released = any(
-                acknowledged.first <= change.first <= acknowledged.last for acknowledged in released
-            )
-            if change.state in (ARCHIVING, ARCHIVED) and is_released:
+            if change.state in (ARCHIVING, ARCHIVED) and _covers(released, change.first):
                 archived = (change.first, change.last, change.deliveries)
                 self.kernel.emit(events.RecordsArchived, *self._share_fields(share), *archived)
 
@@ -852,10 +851,10 @@ class SharePartitionManager:
             share.advance(limits)
         else:
             share.complete(number, limits, self.kernel.now, stored=error == NONE)
+            self._schedule_expiry(share)
         for run in undone:
             self._emit_restored(share, run, error)
         self._emit_start(share, former_start)
-        self._schedule_expiry(share)
         if error in FORGETTING:
             self._forget(write.share, error)
 
@@ -1020,22 +1019,34 @@ def _letters(
         for first, last, kind in _runs(batch)
         if kind == REJECT
     ]
-    return [
-        DeadLetters(
-            share=f"{share.group}\n{share.tp}",
-            group=share.group,
-            tp=share.tp,
-            first=batch.first,
-            last=batch.last,
-            deliveries=batch.deliveries,
-            cause=REJECTED
-            if any(first <= batch.first <= last for first, last in rejected)
-            or batch.deliveries < limit
-            else TOO_OFTEN,
+    name, letters = f"{share.group}\n{share.tp}", list[DeadLetters]()
+    for batch in stored:
+        if batch.state != ARCHIVING:
+            continue
+        is_rejected = batch.deliveries < limit or _covers(rejected, batch.first)
+        cause = REJECTED if is_rejected else TOO_OFTEN
+        alike = (batch.first - 1, batch.deliveries, cause)
+        if letters and (letters[-1].last, letters[-1].deliveries, letters[-1].cause) == alike:
+            letters[-1].last = batch.last
+            continue
+        letters.append(
+            DeadLetters(
+                share=name,
+                group=share.group,
+                tp=share.tp,
+                first=batch.first,
+                last=batch.last,
+                deliveries=batch.deliveries,
+                cause=cause,
+            )
         )
-        for batch in stored
-        if batch.state == ARCHIVING
-    ]
+    return letters
+
+
+def _covers(ranges: Sequence[tuple[int, int]], offset: int) -> bool:
+    """Whether one of the ranges, which are in order, has an offset."""
+    index = bisect_right(ranges, offset, key=itemgetter(0)) - 1
+    return index >= 0 and offset <= ranges[index][1]
 
 
 def _is_invalid_renewal(message: ShareFetchRequest) -> bool:

@@ -29,6 +29,7 @@ from emulator.wire.messages.cluster import (
     MetadataRequestTopic,
 )
 from emulator.wire.messages.coordinator import FindCoordinatorRequest
+from emulator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from emulator.wire.messages.share_groups import (
     AcknowledgementBatch,
     ShareAcknowledgePartition,
@@ -39,8 +40,10 @@ from emulator.wire.messages.share_groups import (
     ShareFetchTopic,
     ShareGroupHeartbeatRequest,
 )
+from emulator.wire.records import record_batch
+from emulator.wire.records.checksum import crc32c
 from tests.support.lab import Seen
-from tests.support.wire_client import FAST, WireLab
+from tests.support.wire_client import FAST, WireLab, batch_of
 
 KEYS = range(76, 80)
 CONFIG = {
@@ -55,7 +58,7 @@ EARLY_ACCESS = {
     "unstable.api.versions.enable": "true",
     "group.coordinator.rebalance.protocols": "classic,consumer,share",
 }
-ACCEPT, RELEASE = 1, 2
+ACCEPT, RELEASE, REJECT = 1, 2, 3
 
 
 class Member:
@@ -103,8 +106,8 @@ class Member:
         self.lab.send(self.connection, request, 1)
         self.epoch += 1
 
-    def acknowledge(self, first: int, last: int, kind: int) -> str:
-        batch = AcknowledgementBatch(first, last, [kind])
+    def acknowledge(self, first: int, last: int, *kinds: int) -> str:
+        batch = AcknowledgementBatch(first, last, list(kinds))
         topics = [ShareAcknowledgeTopic(self.topic_id, [ShareAcknowledgePartition(0, [batch])])]
         request = ShareAcknowledgeRequest("g", self.name, self.epoch, topics=topics)
         found = self.lab.ask(self.connection, request, 1)
@@ -255,3 +258,47 @@ def test_a_lock_that_ends_while_its_acknowledgement_is_stored_lets_time_go_on() 
     assert share.expire(limits, now_us=1_000) == []
     share.complete(1, limits, now_us=2_000, stored=False)
     assert [run.state.state for run in share.runs()] == [AVAILABLE]
+
+
+def dead_letters(records: bytes, copies: str, *kinds: int) -> list[tuple[list[str], int]]:
+    """What is written to the queue of a group whose member acknowledges so, and the group's start.
+
+    The values are those of one write each.
+    """
+    seen = Seen()
+    config = CONFIG | {"default.replication.factor": "1"}
+    config |= {"errors.deadletterqueue.auto.create.topics.enable": "true"}
+    spec = CreateCluster(version="4.4", brokers=1, latency_us=20, config=FAST | config)
+    lab = WireLab(Runner(Cluster(spec, [seen.events.append])))
+    lab.pass_time(5_000_000)
+    lab.run(CreateTopic(topic="t", partitions=1, replication_factor=1))
+    queue = {
+        "share.auto.offset.reset": "earliest",
+        "errors.deadletterqueue.topic.name": "dlq.t",
+        "errors.deadletterqueue.copy.record.enable": copies,
+    }
+    lab.run(ConfigureGroup(group="g", config=queue))
+    rows = [PartitionProduceData(0, records)]
+    request = ProduceRequest(None, -1, 30_000, [TopicProduceData("t", partition_data=rows)])
+    assert not lab.ask(lab.connect(), request, 9).responses[0].partition_responses[0].error_code
+    member = Member(lab)
+    assert member.fetch() or member.fetch()
+    assert member.acknowledge(0, len(kinds) - 1, *kinds) == "NONE"
+    lab.pass_time(10_000_000)
+    start = seen.of(events.ShareStartMoved)[-1].share_start
+    writes = [event for event in seen.of(events.GroupRecordsWritten) if event.tp == "dlq.t-0"]
+    return [(event.values, start) for event in writes]
+
+
+def test_neighbours_that_are_rejected_are_written_together() -> None:
+    kinds = [REJECT, REJECT, ACCEPT, REJECT]
+    written = dead_letters(batch_of("a", "b", "c", "d"), "true", *kinds)
+    assert written == [(["a", "b"], 4), (["d"], 4)]
+
+
+def test_a_rejected_record_that_cannot_be_read_has_headers_alone_in_the_queue() -> None:
+    damaged = bytearray(batch_of("abc"))
+    damaged[record_batch.HEADER_BYTES] ^= 1  # the record's length
+    damaged[17:21] = crc32c(bytes(damaged[21:])).to_bytes(4, "big")
+    ((values, start),) = dead_letters(bytes(damaged), "true", REJECT)
+    assert (values, start) == dead_letters(batch_of("abc"), "false", REJECT)[0]
