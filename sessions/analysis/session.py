@@ -95,7 +95,7 @@ def spark_session(
         running = active.sparkContext.master
         if address not in (None, running):
             raise AnalysisError(f"this process already runs Spark on {running}, not on {master}")
-        with _configured(active, settings):
+        with configured(active, settings):
             yield active
     elif is_submitted:
         with _submitted_session(settings) as session:
@@ -106,7 +106,7 @@ def spark_session(
 
 
 @contextlib.contextmanager
-def _configured(session: "SparkSession", conf: Mapping[str, str]) -> "Iterator[None]":
+def configured(session: "SparkSession", conf: Mapping[str, str]) -> "Iterator[None]":
     """Apply settings to a running session, and restore the previous ones afterwards."""
     from pyspark.errors import PySparkException
 
@@ -167,8 +167,12 @@ def _own_session(master: str, conf: Mapping[str, str]) -> "Iterator[SparkSession
             handed_on |= {} if home is None else {HOME: str(home)}
         with _environment(handed_on):
             session = _started(chosen, Path(scratch) / "spark.log")
-        ask_once(session.sparkContext._jvm)
+        jvm: Any = session.sparkContext._jvm
         try:
+            # If this process is killed, Java ends too, and is the only one left to delete it.
+            hooks = jvm.org.apache.spark.util.ShutdownHookManager
+            hooks.registerShutdownDeleteDir(jvm.java.io.File(scratch))
+            ask_once(jvm)
             yield session
         finally:
             _end(session.sparkContext)
@@ -370,7 +374,7 @@ def _remote_session(url: str, conf: Mapping[str, str]) -> "Iterator[SparkSession
     with _environment({CONNECT_MODE: "1"}):
         session: Any = RemoteSession.builder.remote(url).create()
         try:
-            with _configured(session, conf):
+            with configured(session, conf):
                 yield session
         finally:
             session.stop()

@@ -6,6 +6,7 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from sessions.analysis.session import configured
 from sessions.dataset.layout import Commit
 from sessions.dataset.tables import EVENTS
 
@@ -68,17 +69,11 @@ def settings_for(size_bytes: int, partitions: str) -> dict[str, str]:
 def suited(spark: SparkSession, commits: Iterable[Commit]) -> Iterator[None]:
     """Apply settings that suit the commits to be read; restore the session's own afterwards.
 
-    A user's setting for compilation is kept.
+    A user's settings for compilation and for joins are kept.
     """
     settings = settings_for(events_bytes(commits), str(spark.conf.get(PARTITIONS)))
+    chosen = {key for key in UNSHUFFLED if spark.conf.get(key, None) is not None}
     if any(spark.conf.get(key, None) == "true" for key in INTERPRETED):
-        settings = {key: value for key, value in settings.items() if key not in INTERPRETED}
-    before = {key: spark.conf.get(key) for key in settings}
-    for key, value in settings.items():
-        spark.conf.set(key, value)
-    try:
+        chosen |= INTERPRETED.keys()
+    with configured(spark, {key: settings[key] for key in settings.keys() - chosen}):
         yield
-    finally:
-        with contextlib.suppress(Exception):  # a JVM that is gone has no settings
-            for key, old in before.items():
-                spark.conf.set(key, str(old))

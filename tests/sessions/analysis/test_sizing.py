@@ -46,3 +46,22 @@ def test_a_session_is_left_as_it_was(spark: "SparkSession", tmp_path: Path) -> N
             assert spark.conf.get(key) == "true"
     finally:
         spark.conf.set(key, "false")
+
+
+@pytest.mark.spark
+def test_what_somebody_has_chosen_for_joins_is_kept_also_when_it_is_what_spark_would_choose(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    exported(committed_story().events, tmp_path / "dataset", "s1")
+    commits = Dataset(tmp_path / "dataset").commits()
+    key, other = "spark.sql.autoBroadcastJoinThreshold", "spark.sql.sources.fileCompressionFactor"
+    default = spark.conf.get(key)
+    for _ in range(2):  # the first time leaves nothing that looks chosen
+        with suited(spark, commits):
+            assert (spark.conf.get(key), spark.conf.get(other)) == ("-1", "1e-9")
+    spark.conf.set(key, str(default))
+    try:
+        with suited(spark, commits):
+            assert (spark.conf.get(key), spark.conf.get(other)) == (default, "1e-9")
+    finally:
+        spark.conf.unset(key)
