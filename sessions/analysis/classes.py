@@ -24,7 +24,7 @@ UNUSED: Final = re.compile(
 )
 """Jars that analyses do not use: Hive's, Kubernetes', those of MLlib, of the web UI, and others."""
 ADDING: Final = (
-    *("spark.driver.extra", "spark.jars", "spark.plugins", "spark.ui"),
+    *("spark.driver.extra", "spark.jars", "spark.master", "spark.plugins", "spark.ui"),
     *("spark.sql.catalog", "spark.sql.extensions", "spark.sql.hive"),
 )
 """What the names of settings begin with that add code, or parts of Spark that need other jars."""
@@ -35,14 +35,15 @@ ASKED: Final = ("functions", "org.apache.spark.sql.functions", "PythonUtils")
 def small_home(folder: Path, conf: Mapping[str, str]) -> Path | None:
     """Make a folder of Spark without the jars in :data:`UNUSED`.
 
-    None if ``conf`` adds code, or without symbolic links, as on Windows.
+    None if ``conf`` adds code, if Spark has a folder of settings, which may do so, or without
+    symbolic links, as on Windows.
     """
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None or os.name != "posix":
         return None
-    if any(name.startswith(ADDING) for name in conf):
-        return None
     whole = Path(spec.origin).parent
+    if any(name.startswith(ADDING) for name in conf) or (whole / "conf").exists():
+        return None
     (folder / "jars").mkdir(parents=True)
     for path in (*whole.iterdir(), *(whole / "jars").iterdir()):
         link = folder / path.relative_to(whole)

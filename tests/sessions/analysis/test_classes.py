@@ -1,9 +1,11 @@
 """The folder of Spark that analyses start, and what PySpark remembers of Java."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from sessions.analysis import classes
 from sessions.analysis.classes import ASKED, ask_once, small_home
 
 
@@ -23,9 +25,22 @@ def test_spark_is_all_there_but_for_what_analyses_do_not_use(tmp_path: Path) -> 
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", ["spark.jars.packages", "spark.sql.catalog.lake", "spark.ui.port"])
+@pytest.mark.parametrize(
+    "name", ["spark.jars.packages", "spark.master", "spark.sql.catalog.lake", "spark.ui.port"]
+)
 def test_settings_that_add_code_take_all_of_spark(tmp_path: Path, name: str) -> None:
     assert small_home(tmp_path / "spark", {name: "x"}) is None
+
+
+def test_a_folder_of_settings_takes_all_of_spark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyspark" / "jars").mkdir(parents=True)
+    spec = SimpleNamespace(origin=str(tmp_path / "pyspark" / "__init__.py"))
+    monkeypatch.setattr(classes, "find_spec", lambda _name: spec)
+    assert small_home(tmp_path / "first", {}) is not None
+    (tmp_path / "pyspark" / "conf").mkdir()
+    assert small_home(tmp_path / "second", {}) is None
 
 
 def test_java_is_asked_once_for_a_class_and_for_each_member() -> None:

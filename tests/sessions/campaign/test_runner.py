@@ -1,5 +1,6 @@
 """Whole campaigns on Spark: what comes out, and what is left of one that is stopped or killed."""
 
+import os
 import random
 import shutil
 import signal
@@ -173,6 +174,7 @@ def begun(tmp_path: Path, made: Plan, dataset: Path) -> "subprocess.Popen[bytes]
     return subprocess.Popen(
         [sys.executable, "-c", RUNNING, str(tmp_path / "plan.json"), str(dataset)],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
     )  # fmt: skip
 
 
@@ -218,6 +220,9 @@ def test_a_campaign_that_is_broken_off_goes_on_from_there(
     resumed = run_until_free(made, dataset)
     assert [each.lost.records for each in resumed.variants] == [50 * LOST, 0]
     assert len(whole(dataset)) == made.runs
+    deadline = monotonic() + 60
+    while any(tmp_path.glob("tidegauge-spark-*")):  # Java deletes it, some time after a kill
+        assert monotonic() < deadline
     assert {part: part.stat().st_mtime_ns for part in kept} == kept
 
 
