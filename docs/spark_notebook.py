@@ -44,7 +44,9 @@ recordings.mkdir()
 
 
 def tidegauge(*words: str) -> None:
-    subprocess.run([sys.executable, "-m", "tidegauge", *words], check=True, capture_output=True)
+    command = [sys.executable, "-m", "tidegauge", *words]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
 
 
 def record(acks: str, seed: int) -> None:
