@@ -65,7 +65,7 @@ class ShareFetchRequest(Message, frozen=True):
     ``forgotten`` ones leave it. ``strict``: no more than ``max_records`` are acquired, otherwise
     whole batches of the log. ``renews``: locks are renewed, and nothing is fetched. The session
     ends with the ``connection``. ``limits`` are how many bytes are read of each partition at most;
-    members of 4.0 set them, and 0 for those that they only acknowledge.
+    members of 4.0 set them.
     """
 
     group: str

@@ -325,9 +325,7 @@ class SharePartitionManager:
             return None, NOT_FOUND
         if session.epoch != message.session_epoch:
             return None, INVALID_EPOCH
-        added = [tp for tp in message.partitions if tp not in message.forgotten]
-        session.update(added, message.forgotten)
-        session.limits |= message.limits
+        session.update(message.partitions, message.limits, message.forgotten)
         session.advance()
         if not self.names_unknown and any(self._id_error(tp) for tp in session.partitions):
             return None, UNKNOWN_ERROR

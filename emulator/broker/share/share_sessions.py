@@ -34,12 +34,16 @@ class ShareSession(Struct, array_like=True):
     partitions: dict[str, bool] = field(default_factory=dict)
     limits: dict[str, int] = field(default_factory=dict)
 
-    def update(self, added: Iterable[str], forgotten: Iterable[str]) -> None:
-        """Add partitions, and let others leave."""
+    def update(
+        self, added: Iterable[str], limits: dict[str, int], forgotten: Iterable[str]
+    ) -> None:
+        """Add partitions with their limits, and then let others leave."""
         for tp in added:
             self.partitions.setdefault(tp, True)
+        self.limits |= limits
         for tp in forgotten:
             self.partitions.pop(tp, None)
+            self.limits.pop(tp, None)
 
     def advance(self) -> None:
         """Expect the next epoch."""

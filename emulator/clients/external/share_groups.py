@@ -133,6 +133,7 @@ class ShareFetch:
             )
             for topic in (request.topics if is_early_access else ())
             for row in topic.partitions
+            if row.partition_max_bytes > 0  # 0: it is only acknowledged
         }
         return [
             protocol.ShareFetchRequest(
@@ -144,7 +145,7 @@ class ShareFetch:
                 request.max_bytes,
                 UNLIMITED if is_early_access else request.max_records,
                 UNLIMITED if is_early_access else request.batch_size,
-                [tp for tp in acknowledged if limits.get(tp, 1) > 0],
+                list(limits if is_early_access else acknowledged),
                 forgotten,
                 acknowledged if has_any else {},
                 request.share_acquire_mode == 1,

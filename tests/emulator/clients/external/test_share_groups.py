@@ -13,6 +13,7 @@ from emulator.broker.share.share_partition import (
     Limits,
     SharePartition,
 )
+from emulator.broker.share.share_sessions import ShareSession
 from emulator.cluster import Cluster
 from emulator.common.errors import ERROR_NAMES
 from emulator.inputs.statements import (
@@ -64,9 +65,10 @@ ACCEPT, RELEASE, REJECT = 1, 2, 3
 class Member:
     """A member of the share group g, whose topic t has one partition at the only broker."""
 
-    def __init__(self, lab: WireLab, name: str = "m1") -> None:
+    def __init__(self, lab: WireLab, name: str = "m1", version: int = 1) -> None:
         self.lab = lab
         self.name = name
+        self.version = version
         self.connection = lab.connect()
         self.epoch = 0
         for _ in range(100):
@@ -83,11 +85,11 @@ class Member:
 
     def beat(self, epoch: int) -> Any:  # noqa: ANN401 - a response
         request = ShareGroupHeartbeatRequest("g", self.name, epoch, None, ["t"])
-        return self.lab.ask(self.connection, request, 1)
+        return self.lab.ask(self.connection, request, self.version)
 
-    def fetch(self, wait_ms: int = 100) -> list[tuple[int, int, int]]:
+    def fetch(self, wait_ms: int = 100, max_bytes: int = 0) -> list[tuple[int, int, int]]:
         """Acquire records: first and last offset, and how often they were delivered."""
-        self.send_fetch(wait_ms)
+        self.send_fetch(wait_ms, max_bytes=max_bytes)
         found = self.lab.received(self.connection)
         assert not found.error_code
         return [
@@ -97,13 +99,13 @@ class Member:
             for each in row.acquired_records
         ]
 
-    def send_fetch(self, wait_ms: int, partitions: int = 1) -> None:
-        rows = [ShareFetchPartition(partition) for partition in range(partitions)]
+    def send_fetch(self, wait_ms: int, partitions: int = 1, max_bytes: int = 0) -> None:
+        rows = [ShareFetchPartition(partition, max_bytes) for partition in range(partitions)]
         topics = [ShareFetchTopic(self.topic_id, rows)]
         request = ShareFetchRequest(
             "g", self.name, self.epoch, wait_ms, 1, 1 << 20, 100, 100, topics=topics
         )
-        self.lab.send(self.connection, request, 1)
+        self.lab.send(self.connection, request, self.version)
         self.epoch += 1
 
     def acknowledge(self, first: int, last: int, *kinds: int) -> str:
@@ -199,6 +201,23 @@ def test_a_scripted_member_of_the_early_access_reads_as_soon_as_it_has_joined() 
     assert lab.run(Consume(topic="t", group="g", protocol="share")) == "NONE"
     (consumed,) = seen.of(events.RecordsConsumed)
     assert consumed.position == 3
+
+
+def test_a_member_of_the_early_access_limits_what_it_reads_of_its_partitions_alone() -> None:
+    config = FAST | CONFIG | EARLY_ACCESS
+    lab = WireLab(Runner(Cluster(CreateCluster(version="4.0", brokers=1, config=config))))
+    lab.pass_time(5_000_000)
+    lab.run(CreateTopic(topic="t", partitions=1, replication_factor=1))
+    lab.run(ConfigureGroup(group="g", config={"share.auto.offset.reset": "earliest"}))
+    member = Member(lab, "A" * 22, version=0)
+    assert member.fetch(max_bytes=1 << 20) == []
+    lab.pass_time(3_000_000)
+    produce(lab, 1)
+    produce(lab, 1)
+    assert member.fetch(max_bytes=0) == [(0, 1, 1)]
+    session = ShareSession("g", "m", "", 1, {"t-0": True}, {"t-0": 9})
+    session.update(["t-1"], {"t-1": 9}, ["t-0", "t-1"])
+    assert session.partitions == session.limits == {}
 
 
 def test_a_record_that_nobody_accepts_is_archived_and_events_say_so() -> None:
