@@ -32,13 +32,13 @@ from emulator.zookeeper import errors, zkcli
 from emulator.zookeeper.admin_client import AdminZkClient, colliding
 
 ZKCLI_TIMEOUT_MS = 30_000
-INVALID_STATE = "INVALID_TXN_STATE"
 """The session timeout requested by zkCli (``ZooKeeperMain``); the server grants 20 s of it."""
-
+INVALID_STATE = "INVALID_TXN_STATE"
 EARLY_ACCESS_HINT: Final = (
     ", but for the early access of 4.0, for which a cluster has unstable.api.versions.enable=true"
     " and group.share.enable=true"
 )
+"""What a refusal of share groups adds: they exist earlier in clusters that allow it."""
 
 
 class Admin:
