@@ -35,14 +35,15 @@ ASKED: Final = ("functions", "org.apache.spark.sql.functions", "PythonUtils")
 def small_home(folder: Path, conf: Mapping[str, str]) -> Path | None:
     """Make a folder of Spark without the jars in :data:`UNUSED`.
 
-    None if ``conf`` adds code, if Spark has a folder of settings, which may do so, or without
-    symbolic links, as on Windows.
+    None if ``conf`` adds code, if PySpark has no jars (as that for Connect alone) or has a folder
+    of settings, which may add code, or without symbolic links, as on Windows.
     """
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None or os.name != "posix":
         return None
     whole = Path(spec.origin).parent
-    if any(name.startswith(ADDING) for name in conf) or (whole / "conf").exists():
+    is_plain = (whole / "jars").is_dir() and not (whole / "conf").exists()
+    if not is_plain or any(name.startswith(ADDING) for name in conf):
         return None
     (folder / "jars").mkdir(parents=True)
     for path in (*whole.iterdir(), *(whole / "jars").iterdir()):

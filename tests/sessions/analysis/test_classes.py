@@ -32,12 +32,13 @@ def test_settings_that_add_code_take_all_of_spark(tmp_path: Path, name: str) -> 
     assert small_home(tmp_path / "spark", {name: "x"}) is None
 
 
-def test_a_folder_of_settings_takes_all_of_spark(
+def test_spark_is_taken_as_it_is_without_jars_and_with_a_folder_of_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "pyspark" / "jars").mkdir(parents=True)
     spec = SimpleNamespace(origin=str(tmp_path / "pyspark" / "__init__.py"))
     monkeypatch.setattr(classes, "find_spec", lambda _name: spec)
+    assert small_home(tmp_path / "none", {}) is None
+    (tmp_path / "pyspark" / "jars").mkdir(parents=True)
     assert small_home(tmp_path / "first", {}) is not None
     (tmp_path / "pyspark" / "conf").mkdir()
     assert small_home(tmp_path / "second", {}) is None
