@@ -114,7 +114,11 @@ class RetriedRequests(Generic[PendingT]):
         if attempts >= ATTEMPTS_MAX:
             self.failed(number, error)
             return
-        due_us = self.context.kernel.now + BACKOFF_US * 2 ** (attempts - 1)
+        self.attempt_after(number, BACKOFF_US * 2 ** (attempts - 1))
+
+    def attempt_after(self, number: int, delay_us: int) -> None:
+        """Send a request after a while: by a timer, not in a call of what has just ended."""
+        due_us = self.context.kernel.now + delay_us
         self.context.timers.set_deadline(self.task, f"retry {number}", due_us)
 
     # ---- responses

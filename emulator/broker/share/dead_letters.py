@@ -213,7 +213,7 @@ class DeadLetterQueues(RetriedRequests[DeadLetters]):
             self._end(number)
             return
         letters.request, letters.attempts = None, 0
-        self.attempt(number)
+        self.attempt_after(number, 0)
 
     def _end(self, number: int) -> None:
         self.on_end(self.pending.pop(number))

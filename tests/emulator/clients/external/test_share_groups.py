@@ -279,18 +279,20 @@ def test_a_lock_that_ends_while_its_acknowledgement_is_stored_lets_time_go_on() 
     assert [run.state.state for run in share.runs()] == [AVAILABLE]
 
 
-def dead_letters(records: bytes, copies: str, *kinds: int) -> list[tuple[list[str], int]]:
+def dead_letters(
+    records: bytes, copies: str, *kinds: int, batch_bytes: int = 1 << 20
+) -> list[tuple[list[str], int]]:
     """What is written to the queue of a group whose member acknowledges so, and the group's start.
 
     The values are those of one write each.
     """
     seen = Seen()
-    config = CONFIG | {"default.replication.factor": "1"}
-    config |= {"errors.deadletterqueue.auto.create.topics.enable": "true"}
-    spec = CreateCluster(version="4.4", brokers=1, latency_us=20, config=FAST | config)
+    spec = CreateCluster(version="4.4", brokers=1, latency_us=20, config=FAST | CONFIG)
     lab = WireLab(Runner(Cluster(spec, [seen.events.append])))
     lab.pass_time(5_000_000)
     lab.run(CreateTopic(topic="t", partitions=1, replication_factor=1))
+    enabled = {"errors.deadletterqueue.group.enable": "true", "max.message.bytes": str(batch_bytes)}
+    lab.run(CreateTopic(topic="dlq.t", partitions=1, replication_factor=1, config=enabled))
     queue = {
         "share.auto.offset.reset": "earliest",
         "errors.deadletterqueue.topic.name": "dlq.t",
@@ -313,6 +315,12 @@ def test_neighbours_that_are_rejected_are_written_together() -> None:
     kinds = [REJECT, REJECT, ACCEPT, REJECT]
     written = dead_letters(batch_of("a", "b", "c", "d"), "true", *kinds)
     assert written == [(["a", "b"], 4), (["d"], 4)]
+
+
+def test_more_dead_letters_than_fit_in_a_batch_are_written_one_batch_after_the_other() -> None:
+    values = [f"v{number}" for number in range(90)]
+    written = dead_letters(batch_of(*values), "true", *[REJECT] * 90, batch_bytes=320)
+    assert written == [([value], 90) for value in values]
 
 
 def test_a_rejected_record_that_cannot_be_read_has_headers_alone_in_the_queue() -> None:
