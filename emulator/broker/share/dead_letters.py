@@ -5,8 +5,7 @@ archives them afterwards, also if they could not be written. Source: ``ShareGrou
 4.4.0.
 """
 
-from collections.abc import Callable, Iterator
-from itertools import repeat
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import field
@@ -81,6 +80,7 @@ class DeadLetterQueues(RetriedRequests[DeadLetters]):
         super().__init__(TASK, context, state, own, state.pending)
         self._append = append
         self._log_of = log_of
+        self._last_decoded: tuple[int, list[Record]] = (-1, [])
         self.on_end: Callable[[DeadLetters], None] = lambda letters: None
 
     def is_asked(self, group: str) -> bool:
@@ -156,45 +156,42 @@ class DeadLetterQueues(RetriedRequests[DeadLetters]):
         copies = self.context.metadata.group_config(letters.group).get(COPIES) == "true"
         records: list[Record] = []
         size_bytes = record_batch.HEADER_BYTES
-        originals = self._originals(letters) if copies else repeat(Record())
-        for offset, original in zip(range(letters.next, letters.last + 1), originals, strict=False):
-            if _size_bytes(original) > topic.max_message_bytes:
-                original = Record()  # noqa: PLW2901
+        for offset in range(letters.next, letters.last + 1):
+            original = self._original(letters.tp, offset) if copies else Record()
+            if record_batch.record_bytes(original) > topic.max_message_bytes:
+                original = Record()
             headers = _headers(letters, offset)
             record = Record(original.key, original.value, self.context.timestamp_ms, headers)
-            size_bytes += _size_bytes(record)
+            size_bytes += record_batch.record_bytes(record, len(records))
             if records and size_bytes > topic.max_message_bytes:
                 break
             records.append(record)
         return record_batch.build(records), len(records)
 
-    def _originals(self, letters: DeadLetters) -> Iterator[Record]:
-        """The records that the log has; empty ones for those that are gone, or cannot be read."""
-        log, ledger = self._log_of(letters.tp)[0], self.context.ledger
-        decoded_first, decoded = -1, list[Record]()
-        for offset in range(letters.next, letters.last + 1):
-            record = Record()
-            for batch in log.read(offset, offset + 1):
-                if not batch.base_offset <= offset < batch.end_offset or batch.is_empty:
-                    continue
-                number = batch.first_record + offset - batch.base_offset
-                entry = ledger.entry_of(number)
-                index = number - entry.first_record
-                if not entry.encoded:
-                    key, value = entry.keys[index] if entry.keys else None, entry.values[index]
-                    record = Record(None if key is None else key.encode(), value.encode())
-                elif entry.first_record in ledger.encoded:
-                    if entry.first_record != decoded_first:
-                        decoded_first, decoded = entry.first_record, self._decoded(entry)
-                    record = decoded[index]
-            yield record
+    def _original(self, tp: str, offset: int) -> Record:
+        """The record that a log has at an offset; an empty one if it is gone, or damaged."""
+        for batch in self._log_of(tp)[0].read(offset, offset + 1):
+            if not batch.base_offset <= offset < batch.end_offset or batch.is_empty:
+                continue
+            number = batch.first_record + offset - batch.base_offset
+            entry = self.context.ledger.entry_of(number)
+            index = number - entry.first_record
+            if not entry.encoded:
+                key, value = entry.keys[index] if entry.keys else None, entry.values[index]
+                return Record(None if key is None else key.encode(), value.encode())
+            if entry.first_record in self.context.ledger.encoded:
+                return self._decoded(entry)[index]
+        return Record()
 
     def _decoded(self, entry: LedgerEntry) -> list[Record]:
-        """The records of a batch that was received as bytes; they may be damaged."""
-        try:
-            return self.context.ledger.decoded(entry.first_record)
-        except WireError:
-            return [Record()] * entry.encoded
+        """The records of a batch received as bytes; those of the last one are kept."""
+        if self._last_decoded[0] != entry.first_record:
+            try:
+                records = self.context.ledger.decoded(entry.first_record)
+            except WireError:
+                records = [Record()] * entry.encoded
+            self._last_decoded = entry.first_record, records
+        return self._last_decoded[1]
 
     def handle(self, number: int, message: ProduceRequest) -> None:
         self._append(self.context.id, number, message)
@@ -217,10 +214,6 @@ class DeadLetterQueues(RetriedRequests[DeadLetters]):
 
     def _end(self, number: int) -> None:
         self.on_end(self.pending.pop(number))
-
-
-def _size_bytes(record: Record) -> int:
-    return len(record_batch.build([record])) - record_batch.HEADER_BYTES
 
 
 def _headers(letters: DeadLetters, offset: int) -> tuple[Header, ...]:

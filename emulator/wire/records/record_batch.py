@@ -386,6 +386,11 @@ def _decode_bytes(body: bytes, at: int, end: int) -> tuple[bytes | None, int]:
     return body[at : at + length], at + length
 
 
+def record_bytes(record: Record, index: int = 0) -> int:
+    """The size of a record in a batch at an index, uncompressed and with the batch's timestamp."""
+    return len(_encode_record(record, 0, index))
+
+
 def _encode_record(record: Record, timestamp_delta: int, offset_delta: int) -> bytes:
     parts = [
         b"\0",

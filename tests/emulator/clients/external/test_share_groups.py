@@ -319,8 +319,11 @@ def test_neighbours_that_are_rejected_are_written_together() -> None:
 
 def test_more_dead_letters_than_fit_in_a_batch_are_written_one_batch_after_the_other() -> None:
     values = [f"v{number}" for number in range(90)]
-    written = dead_letters(batch_of(*values), "true", *[REJECT] * 90, batch_bytes=320)
-    assert written == [([value], 90) for value in values]
+    for batch_bytes, sizes in ((320, [1] * 90), (14_550, [80, 10])):
+        written = dead_letters(batch_of(*values), "true", *[REJECT] * 90, batch_bytes=batch_bytes)
+        assert [len(batch) for batch, _ in written] == sizes
+        assert [value for batch, _ in written for value in batch] == values
+        assert {start for _, start in written} == {90}
 
 
 def test_a_rejected_record_that_cannot_be_read_has_headers_alone_in_the_queue() -> None:
