@@ -191,10 +191,11 @@ def heartbeat(
         and (request.topics is not None or request.regex is not None)
         and request.owned is not None
     )
-    told = is_full or member.assigned != old.assigned
+    sends_assignment = is_full or member.assigned != old.assigned
     if rules.is_early:
-        told = joins or request.owned is not None or member != step.member
-    return Outcome(records, member, member.assigned if told else None, step.reason, step.resolves)
+        sends_assignment = joins or request.owned is not None or member != step.member
+    assigned = member.assigned if sends_assignment else None
+    return Outcome(records, member, assigned, step.reason, step.resolves)
 
 
 def check_size(group: ConsumerGroup, name: str, rules: Rules) -> None:
