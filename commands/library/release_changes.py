@@ -111,6 +111,8 @@ LABELS: Final = {
     "metadata.log.segment.ms": "KIP-630",
     "unclean.leader.election.interval.ms": "KAFKA-12670",
     "group.share.assignment.interval.ms": "KIP-1263",
+    "errors.deadletterqueue.auto.create.topics.enable": "KIP-1191",
+    "unstable.api.versions.enable": "KIP-932",
 }
 """The feature that changed a default or introduced a configuration name, if it was only one."""
 SHARE_GROUPS: Final = ("group.share.", "share.coordinator.")
