@@ -83,7 +83,7 @@ def may_join_isr(
 
 
 def follower_high_watermark(leader_high_watermark: int, log_end_offset: int) -> int:
-    """A follower's HW after a response: min(told, own LEO), even if it is lower than before.
+    """A follower's HW after a response, min(leader's HW, own LEO), even if it falls.
 
     Source: ReplicaFetcherThread.processPartitionData; the documents' rule 4.
     """

@@ -85,15 +85,15 @@ def test_a_leaders_high_watermark_never_goes_back_nor_past_the_log(
 
 
 @pytest.mark.parametrize(
-    ("told", "log_end_offset", "becomes"),
+    ("leader_hw", "log_end_offset", "becomes"),
     [
         pytest.param(3, 5, 3, id="the leader's"),
         pytest.param(5, 3, 3, id="its own LEO, if that is less"),
         pytest.param(UNKNOWN, 3, 0, id="never below 0"),
     ],
 )
-def test_a_followers_high_watermark(told: int, log_end_offset: int, becomes: int) -> None:
-    assert remote_replica.follower_high_watermark(told, log_end_offset) == becomes
+def test_a_followers_high_watermark(leader_hw: int, log_end_offset: int, becomes: int) -> None:
+    assert remote_replica.follower_high_watermark(leader_hw, log_end_offset) == becomes
 
 
 # ---- what a leader remembers of a fetch
