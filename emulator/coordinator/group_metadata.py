@@ -154,7 +154,7 @@ class GroupMetadataManager:
         return group
 
     def committed(self, names: Iterable[str] | None = None) -> dict[str, Group]:
-        """Groups, or all, as they are told of: from 4.0 on without what is not replicated yet.
+        """Groups, by default all, as reads see them: from 4.0 on without what is not replicated.
 
         Source: ``CoordinatorRuntime.scheduleReadOperation``, which reads at the committed offset.
         """

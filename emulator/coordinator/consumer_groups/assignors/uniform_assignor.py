@@ -5,6 +5,8 @@ Members whose subscriptions differ are balanced topic by topic. Source: ``Unifor
 ``org.apache.kafka.coordinator.group.assignor``.
 """
 
+from collections import deque
+
 from emulator.common.java_collections import (
     ids_in_order,
     numbers_in_order,
@@ -85,11 +87,11 @@ def _deal(
 
     A search for a taker ends after as many tries as members are left, also if some were not asked.
     """
-    turns = ids_in_order(missing)
+    turns = deque(ids_in_order(missing))
     for partition in free:
         tries, taker = 0, ""
         while tries < len(turns) and not taker:
-            name = turns.pop(0)
+            name = turns.popleft()
             left = missing[name]
             if left or extra:
                 taker, missing[name] = name, left - 1
