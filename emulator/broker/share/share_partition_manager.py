@@ -6,42 +6,24 @@ share-partition's state when it is first asked for it, and forgets it when it le
 ``SharePartitionManager``, ``DelayedShareFetch`` and ``KafkaApis`` 4.1.2 and 4.2.0.
 """
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from operator import itemgetter
 from typing import Final
 
 from msgspec import Struct, field
 
-from emulator import events
 from emulator.broker.replication.purgatory import (
     DelayedOperation,
     DelayedOperationPurgatory,
     PurgatoryState,
 )
 from emulator.broker.replication.replica import LEADER, Replica, Replicas
-from emulator.broker.share.dead_letters import (
-    REJECTED,
-    TOO_OFTEN,
-    DeadLetterQueues,
-    DeadLetters,
-    DeadLetterState,
-)
-from emulator.broker.share.in_flight import (
-    ACKNOWLEDGED,
-    ACQUIRED,
-    ARCHIVED,
-    ARCHIVING,
-    AVAILABLE,
-    Run,
-)
+from emulator.broker.share.acknowledgements import dead_letters_of, is_invalid
+from emulator.broker.share.dead_letters import DeadLetterQueues, DeadLetters, DeadLetterState
+from emulator.broker.share.in_flight import ARCHIVED, ARCHIVING
 from emulator.broker.share.share_partition import (
     ACTIVE,
     EMPTY,
     INITIALIZING,
-    REJECT,
-    RELEASE,
-    RENEW,
     Acknowledged,
     Acquired,
     Batch,
@@ -49,6 +31,7 @@ from emulator.broker.share.share_partition import (
     Limits,
     SharePartition,
 )
+from emulator.broker.share.share_partition_events import ABORTED, SharePartitionEvents
 from emulator.broker.share.share_sessions import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
@@ -107,14 +90,8 @@ STATE_ERRORS: Final = {
 """What a member is told if a share-partition's state cannot be read or written; any other error is
 unknown (``SharePartition.fetchPersisterError``)."""
 LEADS_NO_MORE, NO_SESSION = "leads no more", "no member has a session"
-DELETED, ABORTED = "deleted from the log", "transaction aborted"
-STATE_NAMES: Final = {
-    AVAILABLE: "available",
-    ACQUIRED: "acquired",
-    ACKNOWLEDGED: "acknowledged",
-    ARCHIVING: "archived",
-    ARCHIVED: "archived",
-}
+UNRESOLVED: Final = ":"
+"""The beginning of what stands for a topic whose id is unknown; no topic's name has one."""
 FORGETTING: Final = (NOT_LEADER, "GROUP_ID_NOT_FOUND", "UNKNOWN_TOPIC_OR_PARTITION")
 """After these errors a leader forgets a share-partition, and reads its state again."""
 
@@ -204,6 +181,7 @@ class SharePartitionManager:
         self.replicas = replicas
         self.persister = persister
         self.queues = queues
+        self.events = SharePartitionEvents(context, self.limits)
         queues.on_end = self._letters_ended
         self._end_after = end_after
         self._offset_since = offset_since
@@ -370,7 +348,7 @@ class SharePartitionManager:
         if share is not None:
             self.context.timers.clear_deadline(LOCKS, name)
             if share.status == ACTIVE:
-                self.kernel.emit(events.SharePartitionForgotten, *self._share_fields(share), reason)
+                self.events.forgotten(share, reason)
             self.delayed.check_and_complete(share.tp)
 
     def _try_complete(self, delayed: DelayedShareFetch) -> Results | None:
@@ -450,19 +428,13 @@ class SharePartitionManager:
             return
         limits = self.limits(share.group)
         share.load(start, response.state_epoch, response.batches, limits)
-        stored = [
-            (run.first, run.last, STATE_NAMES[run.state.state], run.state.deliveries)
-            for run in share.runs()
-        ]
-        self.kernel.emit(
-            events.SharePartitionLoaded, *self._share_fields(share), share.start, stored
-        )
+        self.events.loaded(share)
         archiving = [
             StateBatch(run.first, run.last, ARCHIVING, run.state.deliveries)
             for run in share.runs()
             if run.state.state == ARCHIVING
         ]
-        for letters in _letters(share, archiving, limit=limits.deliveries):
+        for letters in dead_letters_of(share, archiving, limit=limits.deliveries):
             self.queues.write(letters)
         self.delayed.check_and_complete(share.tp)
 
@@ -536,8 +508,8 @@ class SharePartitionManager:
             if offset < replica.log.start or offset > replica.log.end:
                 deleted = share.available_between(former_start, replica.log.start)
                 share.log_start_moved(replica.log.start)
-                self._emit_deleted(share, deleted)
-                self._emit_start(share, former_start)
+                self.events.deleted(share, deleted)
+                self.events.start_moved(share, former_start)
                 results[share.tp] = SharedPartition(NONE)
                 continue
             batches = self._batches(share, replica, limit_bytes)
@@ -556,8 +528,8 @@ class SharePartitionManager:
                 strict=message.strict,
             )
             archived = [run for run in deleted if share.is_archived(run.first)]
-            self._emit_deleted(share, archived)
-            self._emit_start(share, former_start)
+            self.events.deleted(share, archived)
+            self.events.start_moved(share, former_start)
             if self._reads_committed(message.group) and acquired:
                 acquired = self._without_aborted(share, replica, batches, acquired)
             records_left -= sum(piece.last - piece.first + 1 for piece in acquired)
@@ -569,7 +541,7 @@ class SharePartitionManager:
             )
             if acquired:
                 self._schedule_expiry(share)
-                self._emit_acquired(message, share, acquired)
+                self.events.acquired(message, share, acquired)
         return results
 
     def _without_aborted(
@@ -591,7 +563,7 @@ class SharePartitionManager:
             ]
             for low, high, deliveries in pieces:
                 if low <= high:
-                    self._emit_archived(share, low, high, ABORTED, deliveries)
+                    self.events.archived(share, low, high, ABORTED, deliveries)
             committed = [
                 piece
                 for run in committed
@@ -602,26 +574,6 @@ class SharePartitionManager:
                 if piece.first <= piece.last
             ]
         return committed
-
-    def _emit_acquired(
-        self,
-        message: ShareFetchRequest,
-        share: SharePartition,
-        acquired: Sequence[tuple[int, int, int]],
-    ) -> None:
-        for first, last, deliveries in acquired:
-            self.kernel.emit(
-                events.RecordsAcquired,
-                share.group,
-                share.tp,
-                self.context.id,
-                message.client,
-                message.member_id,
-                first,
-                last,
-                deliveries,
-                self.kernel.now + self.limits(share.group).lock_us,
-            )
 
     def _complete_fetch(self, delayed: DelayedShareFetch, results: Results) -> None:
         """Respond to a fetch, once its acknowledgements are stored."""
@@ -712,7 +664,7 @@ class SharePartitionManager:
         for tp, batches in acknowledged.items():
             if self._id_error(tp):
                 pending.errors[tp] = (UNKNOWN_ID, "")
-            elif _is_invalid(batches, renews=renews, may_renew=may_renew):
+            elif is_invalid(batches, renews=renews, may_renew=may_renew):
                 pending.errors[tp] = (INVALID, "")
             elif self.context.metadata.leader(tp) is None:
                 pending.errors[tp] = (UNKNOWN_PARTITION, "")
@@ -754,32 +706,12 @@ class SharePartitionManager:
             self._check_fetches(share)
             return
         self._schedule_expiry(share)
-        self._emit_acknowledged(message, share, batches, stored)
+        self.events.acknowledged(message, share, batches, stored)
         if stored:
             pending.writes += 1
-            letters = _letters(share, stored, batches)
+            letters = dead_letters_of(share, stored, batches)
             self._store(number, share, stored, Write(name, request, tp, letters=letters))
         self._check_fetches(share)
-
-    def _emit_acknowledged(
-        self,
-        message: ShareFetchRequest | ShareAcknowledgeRequest,
-        share: SharePartition,
-        batches: Sequence[Acknowledgement],
-        stored: Sequence[StateBatch],
-    ) -> None:
-        fields = (share.group, share.tp, self.context.id, message.client, message.member_id)
-        for batch in batches:
-            for first, last, kind in _runs(batch):
-                until = self.kernel.now + self.limits(share.group).lock_us if kind == RENEW else 0
-                self.kernel.emit(
-                    events.RecordsAcknowledged, *fields, first, last, KINDS[kind], until
-                )
-        released = [(batch.first, batch.last) for batch in batches if RELEASE in batch.types]
-        for change in stored:
-            if change.state in (ARCHIVING, ARCHIVED) and _covers(released, change.first):
-                archived = (change.first, change.last, change.deliveries)
-                self.kernel.emit(events.RecordsArchived, *self._share_fields(share), *archived)
 
     def _check_fetches(self, share: SharePartition) -> None:
         self.delayed.check_and_complete(share.tp)
@@ -851,8 +783,8 @@ class SharePartitionManager:
             share.complete(number, limits, self.kernel.now, stored=error == NONE)
             self._schedule_expiry(share)
         for run in undone:
-            self._emit_restored(share, run, error)
-        self._emit_start(share, former_start)
+            self.events.restored(share, run, error)
+        self.events.start_moved(share, former_start)
         if error in FORGETTING:
             self._forget(write.share, error)
 
@@ -887,64 +819,11 @@ class SharePartitionManager:
             limits = self.limits(share.group)
             stored = share.expire(limits, self.kernel.now)
             if stored:
-                self._emit_released(share, stored, "lock expired")
-                write = Write(name, is_final=True, letters=_letters(share, stored))
+                self.events.released(share, stored, "lock expired")
+                write = Write(name, is_final=True, letters=dead_letters_of(share, stored))
                 self._store(self.persister.number(), share, stored, write)
             self._schedule_expiry(share)
             self._check_fetches(share)
-
-    def _emit_released(
-        self, share: SharePartition, stored: Sequence[StateBatch], reason: str
-    ) -> None:
-        for batch in stored:
-            self.kernel.emit(
-                events.RecordsReleased,
-                *self._share_fields(share),
-                batch.first,
-                batch.last,
-                STATE_NAMES[batch.state],
-                reason,
-                batch.deliveries,
-            )
-
-    def _emit_deleted(self, share: SharePartition, runs: Sequence[Run]) -> None:
-        for run in runs:
-            self._emit_archived(share, run.first, run.last, DELETED, run.state.deliveries)
-
-    def _emit_archived(
-        self, share: SharePartition, first: int, last: int, reason: str, deliveries: int
-    ) -> None:
-        self.kernel.emit(
-            events.RecordsReleased,
-            *self._share_fields(share),
-            first,
-            last,
-            STATE_NAMES[ARCHIVED],
-            reason,
-            deliveries,
-        )
-
-    def _emit_restored(self, share: SharePartition, run: Run, error: str) -> None:
-        state = run.state
-        self.kernel.emit(
-            events.RecordsRestored,
-            *self._share_fields(share),
-            run.first,
-            run.last,
-            STATE_NAMES[state.state],
-            state.member,
-            state.deliveries,
-            state.expires_us,
-            error,
-        )
-
-    def _emit_start(self, share: SharePartition, former_start: int) -> None:
-        if share.start != former_start:
-            self.kernel.emit(events.ShareStartMoved, *self._share_fields(share), share.start)
-
-    def _share_fields(self, share: SharePartition) -> tuple[str, str, int]:
-        """What each event of a share-partition begins with."""
-        return share.group, share.tp, self.context.id
 
     def _end_session(self, session: ShareSession) -> None:
         """Forget a session, and release what its member has acquired."""
@@ -957,8 +836,10 @@ class SharePartitionManager:
             number = self.persister.number()
             stored = share.release(session.member_id, self.limits(session.group), number)
             if stored:
-                self._emit_released(share, stored, "session ended")
-                self._store(number, share, stored, Write(name, letters=_letters(share, stored)))
+                self.events.released(share, stored, "session ended")
+                self._store(
+                    number, share, stored, Write(name, letters=dead_letters_of(share, stored))
+                )
             self._schedule_expiry(share)
             self._check_fetches(share)
 
@@ -980,93 +861,10 @@ class SharePartitionManager:
             self._forget(name, NO_SESSION)
 
 
-UNRESOLVED: Final = ":"
-"""The beginning of what stands for a topic whose id is unknown; no topic's name has one."""
-
-
-KINDS: Final = ("gap", "accept", "release", "reject", "renew")
-"""The names of types of acknowledgements."""
-
-
-def _runs(acknowledged: Acknowledgement) -> list[tuple[int, int, int]]:
-    """Offsets with one type each: first, last and type."""
-    if len(acknowledged.types) == 1:
-        return [(acknowledged.first, acknowledged.last, acknowledged.types[0])]
-    runs: list[tuple[int, int, int]] = []
-    for offset, kind in enumerate(acknowledged.types, acknowledged.first):
-        if runs and runs[-1][2] == kind:
-            runs[-1] = (runs[-1][0], offset, kind)
-        else:
-            runs.append((offset, offset, kind))
-    return runs
-
-
-def _letters(
-    share: SharePartition,
-    stored: Sequence[StateBatch],
-    acknowledged: Sequence[Acknowledgement] = (),
-    limit: int = 0,
-) -> list[DeadLetters]:
-    """The dead letters of a change: what members reject, and what was delivered too often.
-
-    What is found in the stored state was delivered ``limit`` times, or rejected.
-    """
-    rejected = [
-        (first, last)
-        for batch in acknowledged
-        for first, last, kind in _runs(batch)
-        if kind == REJECT
-    ]
-    name, letters = f"{share.group}\n{share.tp}", list[DeadLetters]()
-    for batch in stored:
-        if batch.state != ARCHIVING:
-            continue
-        is_rejected = batch.deliveries < limit or _covers(rejected, batch.first)
-        cause = REJECTED if is_rejected else TOO_OFTEN
-        alike = (batch.first - 1, batch.deliveries, cause)
-        if letters and (letters[-1].last, letters[-1].deliveries, letters[-1].cause) == alike:
-            letters[-1].last = batch.last
-            continue
-        letters.append(
-            DeadLetters(
-                share=name,
-                group=share.group,
-                tp=share.tp,
-                first=batch.first,
-                last=batch.last,
-                deliveries=batch.deliveries,
-                cause=cause,
-            )
-        )
-    return letters
-
-
-def _covers(ranges: Sequence[tuple[int, int]], offset: int) -> bool:
-    """Whether one of the ranges, which are in order, has an offset."""
-    index = bisect_right(ranges, offset, key=itemgetter(0)) - 1
-    return index >= 0 and offset <= ranges[index][1]
-
-
 def _is_invalid_renewal(message: ShareFetchRequest) -> bool:
     """Whether a fetch renews locks, but wants records, too."""
     limits = (message.max_bytes, message.min_bytes, message.max_records, message.max_wait_us)
     return message.renews and any(limits)
-
-
-def _is_invalid(batches: Sequence[Acknowledgement], *, renews: bool, may_renew: bool) -> bool:
-    """Whether acknowledgements of a partition are wrong in themselves."""
-    former_last, last_type = -1, RENEW if may_renew else RENEW - 1
-    for batch in batches:
-        if batch.first > batch.last or batch.first < former_last or not batch.types:
-            return True
-        if len(batch.types) > 1 and batch.last - batch.first != len(batch.types) - 1:
-            return True
-        if any(not 0 <= kind <= last_type for kind in batch.types):
-            return True
-        if RENEW in batch.types and not renews:
-            return True
-        former_last = batch.last
-    return False
 
 
 def _sliced(

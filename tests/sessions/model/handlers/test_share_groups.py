@@ -8,7 +8,7 @@ import pytest
 
 from emulator.broker.share.in_flight import ACQUIRED, AVAILABLE
 from emulator.broker.share.share_partition import ACTIVE
-from emulator.broker.share.share_partition_manager import STATE_NAMES
+from emulator.broker.share.share_partition_events import STATE_NAMES
 from emulator.inputs.statements import (
     AnyInput,
     Consume,
