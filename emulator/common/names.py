@@ -14,6 +14,8 @@ INTERNAL_TOPICS = (OFFSETS_TOPIC, "__transaction_state")
 LOG_DIR = "/tmp/kafka-logs"
 """The log directory of every broker: Kafka's default (``log.dir``)."""
 TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+UNRESOLVED = ":"
+"""The beginning of what stands for a topic whose id is unknown; no topic's name has one."""
 
 SIMILARITY_MIN = 0.5
 """Names that have less in common (``difflib``'s ratio) were not mistaken for each other."""

@@ -42,7 +42,7 @@ from emulator.broker.share.share_sessions import (
 )
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE, NOT_LEADER
-from emulator.common.names import is_uuid, split
+from emulator.common.names import UNRESOLVED, is_uuid, split
 from emulator.coordinator.share_persister import SharePersister
 from emulator.metadata_log.metadata_version import SHARE_VERSION
 from emulator.protocol import (
@@ -90,8 +90,6 @@ STATE_ERRORS: Final = {
 """What a member is told if a share-partition's state cannot be read or written; any other error is
 unknown (``SharePartition.fetchPersisterError``)."""
 LEADS_NO_MORE, NO_SESSION = "leads no more", "no member has a session"
-UNRESOLVED: Final = ":"
-"""The beginning of what stands for a topic whose id is unknown; no topic's name has one."""
 FORGETTING: Final = (NOT_LEADER, "GROUP_ID_NOT_FOUND", "UNKNOWN_TOPIC_OR_PARTITION")
 """After these errors a leader forgets a share-partition, and reads its state again."""
 
@@ -305,13 +303,9 @@ class SharePartitionManager:
             return None, INVALID_EPOCH
         session.update(message.partitions, message.limits, message.forgotten)
         session.advance()
-        if not self.names_unknown and any(self._id_error(tp) for tp in session.partitions):
+        if not self.names_unknown and any(_is_unresolved(tp) for tp in session.partitions):
             return None, UNKNOWN_ERROR
         return session, NONE
-
-    def _id_error(self, tp: str) -> bool:
-        """Whether a partition belongs to no topic, as its id is unknown."""
-        return tp.startswith(UNRESOLVED)
 
     def _partitions_to_fetch(
         self, message: ShareFetchRequest, session: ShareSession | None
@@ -322,7 +316,7 @@ class SharePartitionManager:
         if session is None or message.session_epoch == FINAL_EPOCH:
             return partitions, unknown
         for tp in session.rotated(0 if self.is_early_access else message.session_epoch):
-            if self._id_error(tp):
+            if _is_unresolved(tp):
                 unknown[tp] = UNKNOWN_ID
             elif self.context.metadata.leader(tp) is None:
                 unknown[tp] = UNKNOWN_PARTITION
@@ -662,7 +656,7 @@ class SharePartitionManager:
         interested: dict[str, list[Acknowledgement]] = {}
         empty: list[str] = []
         for tp, batches in acknowledged.items():
-            if self._id_error(tp):
+            if _is_unresolved(tp):
                 pending.errors[tp] = (UNKNOWN_ID, "")
             elif is_invalid(batches, renews=renews, may_renew=may_renew):
                 pending.errors[tp] = (INVALID, "")
@@ -859,6 +853,11 @@ class SharePartitionManager:
             return
         for name in [n for n, share in self.state.partitions.items() if share.group == group]:
             self._forget(name, NO_SESSION)
+
+
+def _is_unresolved(tp: str) -> bool:
+    """Whether a partition belongs to no topic, as the topic's id is unknown."""
+    return tp.startswith(UNRESOLVED)
 
 
 def _is_invalid_renewal(message: ShareFetchRequest) -> bool:

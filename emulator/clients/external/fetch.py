@@ -11,6 +11,7 @@ from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.ids import split_tp, tp_of
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
+from emulator.common.names import UNRESOLVED
 from emulator.protocol import (
     AnyMessage,
     FetchedPartition,
@@ -26,8 +27,6 @@ from emulator.wire.types import NO_UUID, Message
 
 US_PER_MS: Final = 1_000
 UNKNOWN_ID: Final = ERRORS["UNKNOWN_TOPIC_ID"].code
-UNRESOLVED: Final = ":"
-"""The beginning of what stands for a topic whose id is unknown; no topic's name has one."""
 RACK_SINCE: Final = 11
 TOPIC_IDS_SINCE: Final = 13
 """The first Fetch version that names topics by id (KIP-516)."""

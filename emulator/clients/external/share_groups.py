@@ -16,10 +16,10 @@ from emulator.clients.external.consumer_groups import (
     description_fields,
 )
 from emulator.clients.external.encoded_records import EncodedRecords
-from emulator.clients.external.fetch import UNRESOLVED
 from emulator.clients.external.ids import split_tp, tp_of
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS
+from emulator.common.names import UNRESOLVED
 from emulator.protocol import AnyMessage
 from emulator.wire.messages import share_groups as wire
 from emulator.wire.types import NO_UUID, Message
