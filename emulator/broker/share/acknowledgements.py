@@ -42,7 +42,7 @@ def dead_letters_of(
         for first, last, kind in runs_of(batch)
         if kind == REJECT
     ]
-    name, letters = f"{share.group}\n{share.tp}", list[DeadLetters]()
+    letters = list[DeadLetters]()
     for batch in stored:
         if batch.state != ARCHIVING:
             continue
@@ -54,7 +54,7 @@ def dead_letters_of(
             continue
         letters.append(
             DeadLetters(
-                share=name,
+                share=share.name,
                 group=share.group,
                 tp=share.tp,
                 first=batch.first,

@@ -115,6 +115,11 @@ class Gap(Struct, array_like=True):
     start: int
 
 
+def name_of(group: str, tp: str) -> str:
+    """By what a broker finds a share-partition."""
+    return f"{group}\n{tp}"
+
+
 class SharePartition(Struct, array_like=True):
     """A partition in a share group, at the partition's leader in ``leader_epoch``.
 
@@ -135,6 +140,10 @@ class SharePartition(Struct, array_like=True):
     gap: Gap | None = None
     completed: int = 0
     looked_up: int = -1
+
+    @property
+    def name(self) -> str:
+        return name_of(self.group, self.tp)
 
     # ---- looking things up
 

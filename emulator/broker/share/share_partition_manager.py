@@ -30,6 +30,7 @@ from emulator.broker.share.share_partition import (
     Invalid,
     Limits,
     SharePartition,
+    name_of,
 )
 from emulator.broker.share.share_partition_events import ABORTED, SharePartitionEvents
 from emulator.broker.share.share_sessions import (
@@ -382,7 +383,7 @@ class SharePartitionManager:
         self, group: str, tp: str, request: int
     ) -> tuple[SharePartition | None, str]:
         """A share-partition that is led here; its state is read when it is first asked for."""
-        name = f"{group}\n{tp}"
+        name = name_of(group, tp)
         failed = self.state.failed.pop(f"{request}\n{name}", None)
         if failed is not None:
             return None, failed
@@ -414,11 +415,11 @@ class SharePartitionManager:
             self._forget(name, LEADS_NO_MORE)
             return
         if response.error != NONE:
-            self._fail(name, share, STATE_ERRORS.get(response.error, UNKNOWN_ERROR))
+            self._fail(share, STATE_ERRORS.get(response.error, UNKNOWN_ERROR))
             return
         start = response.start if response.start >= 0 else self._first_offset(share.group, replica)
         if start is None:
-            self._fail(name, share, "OFFSET_NOT_AVAILABLE")
+            self._fail(share, "OFFSET_NOT_AVAILABLE")
             return
         limits = self.limits(share.group)
         share.load(start, response.state_epoch, response.batches, limits)
@@ -432,15 +433,16 @@ class SharePartitionManager:
             self.queues.write(letters)
         self.delayed.check_and_complete(share.tp)
 
-    def _fail(self, name: str, share: SharePartition, error: str) -> None:
+    def _fail(self, share: SharePartition, error: str) -> None:
         """Tell the fetches that wait for a share-partition that it cannot be used."""
-        del self.state.partitions[name]
+        del self.state.partitions[share.name]
         for request in list(self.state.fetches.watchers.get(share.tp, ())):
             delayed = self.delayed.find(request)
             if delayed is not None and delayed.message.group == share.group:
-                self.state.failed[f"{request}\n{name}"] = error
+                key = f"{request}\n{share.name}"
+                self.state.failed[key] = error
                 self.delayed.check(request)
-                self.state.failed.pop(f"{request}\n{name}", None)
+                self.state.failed.pop(key, None)
 
     def _first_offset(self, group: str, replica: Replica) -> int | None:
         """Where a group begins (share.auto.offset.reset); None if no record is as new as asked."""
@@ -684,8 +686,7 @@ class SharePartitionManager:
         batches: Sequence[Acknowledgement],
     ) -> None:
         message = pending.message
-        name = f"{message.group}\n{tp}"
-        share = self.state.partitions.get(name)
+        share = self.state.partitions.get(name_of(message.group, tp))
         if share is None or share.status == EMPTY:
             pending.errors[tp] = (UNKNOWN_PARTITION, "")
             return
@@ -704,7 +705,7 @@ class SharePartitionManager:
         if stored:
             pending.writes += 1
             letters = dead_letters_of(share, stored, batches)
-            self._store(number, share, stored, Write(name, request, tp, letters=letters))
+            self._store(number, share, stored, Write(share.name, request, tp, letters=letters))
         self._check_fetches(share)
 
     def _check_fetches(self, share: SharePartition) -> None:
@@ -796,25 +797,23 @@ class SharePartitionManager:
 
     def _schedule_expiry(self, share: SharePartition) -> None:
         """Schedule the release of what stays acquired for too long."""
-        name = f"{share.group}\n{share.tp}"
         due_us = share.next_expiry_us
         if due_us:
-            self.context.timers.set_deadline(LOCKS, name, due_us)
+            self.context.timers.set_deadline(LOCKS, share.name, due_us)
         else:
-            self.context.timers.clear_deadline(LOCKS, name)
+            self.context.timers.clear_deadline(LOCKS, share.name)
 
     def expire_locks(self) -> None:
         """Release what was acquired for too long."""
         for key in self.context.timers.overdue(LOCKS):
-            name = str(key)
-            share = self.state.partitions.get(name)
+            share = self.state.partitions.get(str(key))
             if share is None:
                 continue
             limits = self.limits(share.group)
             stored = share.expire(limits, self.kernel.now)
             if stored:
                 self.events.released(share, stored, "lock expired")
-                write = Write(name, is_final=True, letters=dead_letters_of(share, stored))
+                write = Write(share.name, is_final=True, letters=dead_letters_of(share, stored))
                 self._store(self.persister.number(), share, stored, write)
             self._schedule_expiry(share)
             self._check_fetches(share)
@@ -823,17 +822,15 @@ class SharePartitionManager:
         """Forget a session, and release what its member has acquired."""
         self.state.sessions.close(session)
         for tp in session.partitions:
-            name = f"{session.group}\n{tp}"
-            share = self.state.partitions.get(name)
+            share = self.state.partitions.get(name_of(session.group, tp))
             if share is None:
                 continue
             number = self.persister.number()
             stored = share.release(session.member_id, self.limits(session.group), number)
             if stored:
                 self.events.released(share, stored, "session ended")
-                self._store(
-                    number, share, stored, Write(name, letters=dead_letters_of(share, stored))
-                )
+                write = Write(share.name, letters=dead_letters_of(share, stored))
+                self._store(number, share, stored, write)
             self._schedule_expiry(share)
             self._check_fetches(share)
 
