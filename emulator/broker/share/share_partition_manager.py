@@ -253,7 +253,7 @@ class SharePartitionManager:
             return
         pending = PendingAcknowledgement(client, message)
         if message.acknowledged:
-            self._acknowledge_all(request, pending, message.acknowledged, renews=message.renews)
+            self._acknowledge_all(request, pending)
         delayed = DelayedShareFetch(
             request,
             client,
@@ -261,8 +261,6 @@ class SharePartitionManager:
             *self._partitions_to_fetch(message, session),
             is_new=message.session_epoch == INITIAL_EPOCH,
         )
-        if message.acknowledged:
-            self.state.acknowledgements[request] = pending
         is_over = message.session_epoch == FINAL_EPOCH or message.renews
         wants = bool(message.max_records and message.max_bytes)
         if is_over or not wants or not delayed.partitions:
@@ -639,28 +637,19 @@ class SharePartitionManager:
             self.context.respond(client, request, response)
             return
         pending = PendingAcknowledgement(client, message)
-        self.state.acknowledgements[request] = pending
-        self._acknowledge_all(request, pending, message.acknowledged, renews=message.renews)
+        self._acknowledge_all(request, pending)
         self._check_stored(request)
 
-    def _acknowledge_all(
-        self,
-        request: int,
-        pending: PendingAcknowledgement,
-        acknowledged: dict[str, list[Acknowledgement]],
-        *,
-        renews: bool,
-    ) -> None:
+    def _acknowledge_all(self, request: int, pending: PendingAcknowledgement) -> None:
         """Acknowledge what is valid; ``pending`` has the errors, and counts the writes."""
         message = pending.message
-        is_fetch = isinstance(message, ShareFetchRequest)
         may_renew = self.renews and message.version >= RENEWALS_SINCE
         interested: dict[str, list[Acknowledgement]] = {}
         empty: list[str] = []
-        for tp, batches in acknowledged.items():
+        for tp, batches in message.acknowledged.items():
             if _is_unresolved(tp):
                 pending.errors[tp] = (UNKNOWN_ID, "")
-            elif is_invalid(batches, renews=renews, may_renew=may_renew):
+            elif is_invalid(batches, renews=message.renews, may_renew=may_renew):
                 pending.errors[tp] = (INVALID, "")
             elif self.context.metadata.leader(tp) is None:
                 pending.errors[tp] = (UNKNOWN_PARTITION, "")
@@ -675,8 +664,6 @@ class SharePartitionManager:
         for tp, batches in interested.items():
             self._acknowledge(request, pending, tp, batches)
         pending.writes -= 1
-        if is_fetch and not pending.errors:
-            self.state.acknowledgements.pop(request, None)
 
     def _acknowledge(
         self,
