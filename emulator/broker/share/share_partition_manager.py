@@ -126,13 +126,13 @@ class PendingAcknowledgement(Struct, array_like=True):
 class DelayedShareFetch(DelayedOperation, frozen=True):
     """A share fetch that waits for records (``kafka.server.share.DelayedShareFetch``).
 
-    ``partitions`` are those that it fetches, in their order for its turn.
+    ``partitions`` are those that it fetches, in their order for its turn; ``unknown`` are the
+    errors of others.
     """
 
     message: ShareFetchRequest
     partitions: list[str]
     unknown: dict[str, str]
-    is_new: bool
 
 
 class ShareState(Struct, array_like=True):
@@ -244,7 +244,7 @@ class SharePartitionManager:
         if error == LIMIT_REACHED and message.max_wait_us:
             # the member is not to ask again at once
             self.delayed.watch(
-                DelayedShareFetch(request, client, message, [], {}, is_new=True),
+                DelayedShareFetch(request, client, message, [], {}),
                 message.max_wait_us,
             )
             return
@@ -254,13 +254,8 @@ class SharePartitionManager:
         pending = PendingAcknowledgement(client, message)
         if message.acknowledged:
             self._acknowledge_all(request, pending)
-        delayed = DelayedShareFetch(
-            request,
-            client,
-            message,
-            *self._partitions_to_fetch(message, session),
-            is_new=message.session_epoch == INITIAL_EPOCH,
-        )
+        partitions, unknown = self._partitions_to_fetch(message, session)
+        delayed = DelayedShareFetch(request, client, message, partitions, unknown)
         is_over = message.session_epoch == FINAL_EPOCH or message.renews
         wants = bool(message.max_records and message.max_bytes)
         if is_over or not wants or not delayed.partitions:
@@ -685,7 +680,7 @@ class SharePartitionManager:
             stored = share.acknowledge(message.member_id, acknowledged, limits, number, now)
         except Invalid as invalid:
             pending.errors[tp] = (invalid.error, str(invalid))
-            self._check_fetches(share)
+            self.delayed.check_and_complete(share.tp)
             return
         self._schedule_expiry(share)
         self.events.acknowledged(message, share, batches, stored)
@@ -693,9 +688,6 @@ class SharePartitionManager:
             pending.writes += 1
             letters = dead_letters_of(share, stored, batches)
             self._store(number, share, stored, Write(share.name, request, tp, letters=letters))
-        self._check_fetches(share)
-
-    def _check_fetches(self, share: SharePartition) -> None:
         self.delayed.check_and_complete(share.tp)
 
     def _check_stored(self, request: int) -> None:
@@ -751,7 +743,7 @@ class SharePartitionManager:
                 pending.errors[write.tp] = (error, response.message)
             self._check_stored(write.request)
         if share is not None:
-            self._check_fetches(share)
+            self.delayed.check_and_complete(share.tp)
         for letters in write.letters if error == NONE or write.is_final else ():
             self.queues.write(letters)
 
@@ -803,7 +795,7 @@ class SharePartitionManager:
                 write = Write(share.name, is_final=True, letters=dead_letters_of(share, stored))
                 self._store(self.persister.number(), share, stored, write)
             self._schedule_expiry(share)
-            self._check_fetches(share)
+            self.delayed.check_and_complete(share.tp)
 
     def _end_session(self, session: ShareSession) -> None:
         """Forget a session, and release what its member has acquired."""
@@ -819,7 +811,7 @@ class SharePartitionManager:
                 write = Write(share.name, letters=dead_letters_of(share, stored))
                 self._store(number, share, stored, write)
             self._schedule_expiry(share)
-            self._check_fetches(share)
+            self.delayed.check_and_complete(share.tp)
 
     def disconnected(self, _client: int, _request: int, message: ConnectionClosed) -> None:
         """End the sessions of a member whose connection is gone; those of 4.0 go on."""
