@@ -205,25 +205,27 @@ class SharePartitionManager:
 
     @property
     def is_enabled(self) -> bool:
-        """Whether the release has share groups, and the cluster their feature; 4.0 has none."""
+        """Whether the release has share groups, and the cluster their feature.
+
+        Early access (4.0) needs no feature.
+        """
         level = self.context.metadata.feature_level(SHARE_VERSION)
         return self.is_early_access or (level > 0 and self.context.profile.has("share_groups"))
 
     def limits(self, group: str) -> Limits:
         """What a group is allowed now."""
         config, of_group = self.context.config, self.context.metadata.group_config(group)
-        default_us = config.share_record_lock_us
-        record_locks = of_group.get("share.partition.max.record.locks")
-        delivery_count = of_group.get("share.delivery.count.limit")
+        default_us, in_flight = config.share_record_lock_us, config.share_partition_max_record_locks
+        deliveries = config.share_delivery_count_limit
         return Limits(
             self.context.group_duration_us(group, "share.record.lock.duration.ms", default_us),
-            config.share_partition_max_record_locks if record_locks is None else int(record_locks),
-            config.share_delivery_count_limit if delivery_count is None else int(delivery_count),
-            self.renews,
-            self.throttles,
-            not (self.renews or self.is_early_access),
-            self.is_early_access,
-            self.queues.is_asked(group),
+            int(of_group.get("share.partition.max.record.locks", in_flight)),
+            int(of_group.get("share.delivery.count.limit", deliveries)),
+            limits_fetches=self.renews,
+            throttles=self.throttles,
+            takes_back=not (self.renews or self.is_early_access),
+            is_early_access=self.is_early_access,
+            has_dead_letters=self.queues.is_asked(group),
         )
 
     def _lock_ms(self, group: str) -> int:
