@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from emulator.broker.replication.purgatory import (
     DelayedOperation,
@@ -37,6 +38,7 @@ from emulator.broker.share.share_sessions import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
     INVALID_EPOCH,
+    LIMIT_REACHED,
     NOT_FOUND,
     ShareSession,
     ShareSessions,
@@ -75,7 +77,6 @@ INVALID: Final = "INVALID_REQUEST"
 UNKNOWN_PARTITION: Final = "UNKNOWN_TOPIC_OR_PARTITION"
 UNKNOWN_ID: Final = "UNKNOWN_TOPIC_ID"
 UNKNOWN_ERROR: Final = "UNKNOWN_SERVER_ERROR"
-LIMIT_REACHED: Final = "SHARE_SESSION_LIMIT_REACHED"
 ID_LENGTH_MAX: Final = 36
 RENEWALS_SINCE: Final = 2
 """The first version of requests that can renew locks."""
@@ -598,15 +599,8 @@ class SharePartitionManager:
                 answered[tp] = row
         for tp, (acknowledge_error, text) in pending.errors.items():
             row = answered.get(tp, SharedPartition(NONE))
-            answered[tp] = SharedPartition(
-                row.error,
-                row.message,
-                acknowledge_error,
-                text,
-                row.batches,
-                row.acquired,
-                row.leader,
-                row.leader_epoch,
+            answered[tp] = replace(
+                row, acknowledge_error=acknowledge_error, acknowledge_message=text
             )
         lock_ms = self._lock_ms(message.group)
         response = ShareFetchResponse(request, message.group, error, "", lock_ms, answered)
@@ -820,7 +814,7 @@ class SharePartitionManager:
         if self.is_early_access:
             return
         for session in list(self.state.sessions.sessions.values()):
-            if session.client == message.connection:
+            if session.connection == message.connection:
                 self._end_session(session)
                 self._check_group(session.group)
 

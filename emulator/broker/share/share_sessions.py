@@ -1,8 +1,8 @@
 """Share sessions: the partitions that a member fetches from a broker, between its requests.
 
-A session lives as long as the member's connection. Its partitions are in the order in which they
-last had records, so that each gets its turn. Source: ``ShareSessionCache``, ``ShareSession`` and
-``ShareSessionContext`` 4.1.2 and 4.2.0.
+A session ends with the member's connection, but not in 4.0. Its partitions are in the order in
+which they last had records, so that each gets its turn. Source: ``ShareSessionCache``,
+``ShareSession`` and ``ShareSessionContext`` 4.1.2 and 4.2.0.
 """
 
 from collections.abc import Iterable
@@ -17,19 +17,20 @@ FINAL_EPOCH: Final = -1
 EPOCH_MAX: Final = (1 << 31) - 1
 NOT_FOUND: Final = "SHARE_SESSION_NOT_FOUND"
 INVALID_EPOCH: Final = "INVALID_SHARE_SESSION_EPOCH"
+LIMIT_REACHED: Final = "SHARE_SESSION_LIMIT_REACHED"
 
 
 class ShareSession(Struct, array_like=True):
     """A member's session: the epoch of its next request, and its partitions.
 
     A partition is mapped to whether the member is told of it in any case: it is new to the session,
-    or had an error before. ``client`` is the member's connection; ``limits`` are how many bytes the
-    member reads of partitions at once, as far as it has said so (4.0).
+    or had an error before. ``limits`` are how many bytes the member reads of partitions at once, as
+    far as it has said so (4.0).
     """
 
     group: str
     member_id: str
-    client: str
+    connection: str
     epoch: int = 1
     partitions: dict[str, bool] = field(default_factory=dict)
     limits: dict[str, int] = field(default_factory=dict)
@@ -79,7 +80,7 @@ class ShareSessions(Struct, array_like=True):
         key = _key(session.group, session.member_id)
         self.sessions.pop(key, None)
         if len(self.sessions) >= max_sessions:
-            return "SHARE_SESSION_LIMIT_REACHED"
+            return LIMIT_REACHED
         self.sessions[key] = session
         return NONE
 
