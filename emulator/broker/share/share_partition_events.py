@@ -13,7 +13,7 @@ from emulator.broker.share.in_flight import (
     AVAILABLE,
     Run,
 )
-from emulator.broker.share.share_partition import RELEASE, RENEW, Limits, SharePartition
+from emulator.broker.share.share_partition import RELEASE, RENEW, Acquired, Limits, SharePartition
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
     Acknowledgement,
@@ -57,21 +57,12 @@ class SharePartitionEvents:
         self,
         message: ShareFetchRequest,
         share: SharePartition,
-        acquired: Sequence[tuple[int, int, int]],
+        acquired: Sequence[Acquired],
     ) -> None:
-        for first, last, deliveries in acquired:
-            self.kernel.emit(
-                events.RecordsAcquired,
-                share.group,
-                share.tp,
-                self.context.id,
-                message.client,
-                message.member_id,
-                first,
-                last,
-                deliveries,
-                self.kernel.now + self._limits(share.group).lock_us,
-            )
+        fields = (*self._fields(share), message.client, message.member_id)
+        until = self.kernel.now + self._limits(share.group).lock_us
+        for piece in acquired:
+            self.kernel.emit(events.RecordsAcquired, *fields, *piece, until)
 
     def acknowledged(
         self,
@@ -80,47 +71,34 @@ class SharePartitionEvents:
         batches: Sequence[Acknowledgement],
         stored: Sequence[StateBatch],
     ) -> None:
-        fields = (share.group, share.tp, self.context.id, message.client, message.member_id)
+        fields = (*self._fields(share), message.client, message.member_id)
+        renewed_until = self.kernel.now + self._limits(share.group).lock_us
         for batch in batches:
             for first, last, kind in runs_of(batch):
-                until = self.kernel.now + self._limits(share.group).lock_us if kind == RENEW else 0
-                self.kernel.emit(
-                    events.RecordsAcknowledged, *fields, first, last, KINDS[kind], until
-                )
+                row = (first, last, KINDS[kind], renewed_until if kind == RENEW else 0)
+                self.kernel.emit(events.RecordsAcknowledged, *fields, *row)
         released = [(batch.first, batch.last) for batch in batches if RELEASE in batch.types]
         for change in stored:
             if change.state in (ARCHIVING, ARCHIVED) and covers(released, change.first):
                 archived = (change.first, change.last, change.deliveries)
                 self.kernel.emit(events.RecordsArchived, *self._fields(share), *archived)
 
-    def released(self, share: SharePartition, stored: Sequence[StateBatch], reason: str) -> None:
-        for batch in stored:
+    def released(self, share: SharePartition, changes: Sequence[StateBatch], reason: str) -> None:
+        """Tell of records that members have no longer, or that no member will have."""
+        for change in changes:
             self.kernel.emit(
                 events.RecordsReleased,
                 *self._fields(share),
-                batch.first,
-                batch.last,
-                STATE_NAMES[batch.state],
+                change.first,
+                change.last,
+                STATE_NAMES[change.state],
                 reason,
-                batch.deliveries,
+                change.deliveries,
             )
 
     def deleted(self, share: SharePartition, runs: Sequence[Run]) -> None:
-        for run in runs:
-            self.archived(share, run.first, run.last, DELETED, run.state.deliveries)
-
-    def archived(
-        self, share: SharePartition, first: int, last: int, reason: str, deliveries: int
-    ) -> None:
-        self.kernel.emit(
-            events.RecordsReleased,
-            *self._fields(share),
-            first,
-            last,
-            STATE_NAMES[ARCHIVED],
-            reason,
-            deliveries,
-        )
+        archived = [StateBatch(run.first, run.last, ARCHIVED, run.state.deliveries) for run in runs]
+        self.released(share, archived, DELETED)
 
     def restored(self, share: SharePartition, run: Run, error: str) -> None:
         state = run.state

@@ -555,7 +555,8 @@ class SharePartitionManager:
             ]
             for low, high, deliveries in pieces:
                 if low <= high:
-                    self.events.archived(share, low, high, ABORTED, deliveries)
+                    archived = StateBatch(low, high, ARCHIVED, deliveries)
+                    self.events.released(share, [archived], ABORTED)
             committed = [
                 piece
                 for run in committed
