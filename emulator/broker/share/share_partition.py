@@ -31,6 +31,8 @@ GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
 """Types of acknowledgements; a gap is an offset without a record."""
 STATE_OF: Final = {GAP: ARCHIVED, ACCEPT: ACKNOWLEDGED, RELEASE: AVAILABLE, REJECT: ARCHIVED}
 THROTTLE_MIN: Final = 2
+"""Throttling begins after so many deliveries at the earliest; if no more are allowed, not even the
+last one is of one record alone."""
 
 INVALID_STATE: Final = "INVALID_RECORD_STATE"
 INVALID_REQUEST: Final = "INVALID_REQUEST"
@@ -342,18 +344,19 @@ class SharePartition(Struct, array_like=True):
         offsets = batch.split()
         acquired: list[Acquired] = []
         limits, piece = acquisition.limits, -1
+        is_last_alone = limits.throttles and limits.deliveries > THROTTLE_MIN
         for offset, state in offsets.items():
             if not first <= offset <= last or not state.is_available:
                 continue
             if limits.throttles:
-                deliveries, is_rare = state.deliveries, limits.deliveries > 2  # noqa: PLR2004
-                if is_rare and deliveries == limits.deliveries - 1 and acquired:
+                deliveries = state.deliveries
+                if is_last_alone and deliveries == limits.deliveries - 1 and acquired:
                     break
                 if deliveries >= limits.throttled_from and piece < 0:
                     piece = max(1, len(offsets) >> (deliveries - limits.throttled_from + 1))
             state.acquire(acquisition.member, acquisition.expires_us)
             acquired.append(Acquired(offset, offset, state.deliveries))
-            if limits.throttles and limits.deliveries > 2 and state.deliveries == limits.deliveries:  # noqa: PLR2004
+            if is_last_alone and state.deliveries == limits.deliveries:
                 break
             if (acquisition.strict and len(acquired) == records_left) or len(acquired) == piece:
                 break
