@@ -358,7 +358,7 @@ def check_authorizer(config: Mapping[str, str], version: str, *, in_kraft_mode: 
 def preview_of(config: Mapping[str, str], profile: Profile) -> Profile | None:
     """A release with the preview that its brokers are configured with, if they are.
 
-    Share groups of 4.0 have requests that are not stable, and need both.
+    Share groups of 4.0 have to be turned on, and so have requests that it has not finished.
     """
     protocols = config.get(REBALANCE_PROTOCOLS, "").split(",")
     has_share_groups = "share" in protocols or _is_true(config, SHARE_ENABLE)

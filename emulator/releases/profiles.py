@@ -82,7 +82,10 @@ class Profile(Struct, frozen=True):
         return self.features[feature]
 
     def with_preview(self, previews: Mapping[str, Mapping[str, bool]]) -> "Profile | None":
-        """This release with what it previews, features by release; None if it previews nothing."""
+        """This release with its preview; None if it has none of the ``previews``.
+
+        Those are by release, such as ``3.9``: the features that it has or lacks then.
+        """
         preview = previews.get(".".join(map(str, self.numbers[:2])))
         return None if preview is None else replace(self, features={**self.features, **preview})
 

@@ -39,7 +39,7 @@ class InFlight(Struct, array_like=True):
 
     @property
     def is_terminal(self) -> bool:
-        """Whether the records are never delivered again."""
+        """Whether the records are done: neither to be delivered nor for a dead-letter queue."""
         return self.state in TERMINAL
 
     @property

@@ -140,7 +140,8 @@ class ShareState(Struct, array_like=True):
     """A broker's share-partitions and share sessions; all of it is lost when the process ends.
 
     ``partitions`` are by group and partition. ``writes`` and ``reads`` are by the numbers of the
-    persister's requests, ``acknowledgements`` by the numbers of members' requests.
+    persister's requests, ``acknowledgements`` by the numbers of members' requests. ``failed`` has
+    the errors of share-partitions for the fetches that are told of them just now.
     """
 
     partitions: dict[str, SharePartition] = field(default_factory=dict)
