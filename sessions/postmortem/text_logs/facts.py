@@ -88,7 +88,7 @@ class IsrStored(Fact, frozen=True, kw_only=True, tag="isr_stored"):
     says: ClassVar[str] = "the ISR of {tp} is {isr} at version {version}"
     tp: str
     isr: Brokers
-    version: int | None = None
+    version: int
 
 
 class IsrRefused(Fact, frozen=True, kw_only=True, tag="isr_refused"):
@@ -396,7 +396,7 @@ class UncleanShutdownFound(Fact, frozen=True, kw_only=True, tag="unclean_shutdow
     """A broker that starts finds that it was not shut down: logs are recovered."""
 
     says: ClassVar[str] = "recovers its logs in {path}: it had not been shut down cleanly"
-    path: str | None = None
+    path: str
     logs: int | None = None
 
 
@@ -412,7 +412,7 @@ class SegmentRecovered(Fact, frozen=True, kw_only=True, tag="segment_recovered")
 
     says: ClassVar[str] = "recovered the segment of {tp} from offset {offset}"
     tp: str
-    offset: int | None = None
+    offset: int
 
 
 class Truncated(Fact, frozen=True, kw_only=True, tag="truncated"):
@@ -452,7 +452,7 @@ class FetchFailed(Fact, frozen=True, kw_only=True, tag="fetch_failed"):
     """A follower's fetch request failed or timed out."""
 
     says: ClassVar[str] = "a fetch from broker {leader} failed"
-    leader: int | None = None
+    leader: int
     node: int | None = None
 
 
@@ -471,7 +471,7 @@ class OffsetOutOfRange(Fact, frozen=True, kw_only=True, tag="offset_out_of_range
         "offset {offset} of {tp} is not in the leader's log[; it continues at {new_offset}]"
     )
     tp: str
-    offset: int | None = None
+    offset: int
     new_offset: int | None = None
 
 
@@ -481,7 +481,7 @@ class EpochRefused(Fact, frozen=True, kw_only=True, tag="epoch_refused"):
     says: ClassVar[str] = "a fetch of {tp} was refused: epoch {epoch} is {age}"
     tp: str
     age: str
-    epoch: int | None = None
+    epoch: int
 
 
 class PartitionFailed(Fact, frozen=True, kw_only=True, tag="partition_failed"):
@@ -515,7 +515,7 @@ class Recovered(Fact, frozen=True, kw_only=True, tag="recovered"):
 class SlowRequest(Fact, frozen=True, kw_only=True, tag="slow_request"):
     """A request that took a second or longer."""
 
-    says: ClassVar[str] = "a {api} request of {client} took {total_ms:.0f} ms"
+    says: ClassVar[str] = "a {api} request[ of {client}] took {total_ms:.0f} ms"
     api: str
     total_ms: float
     client: str | None = None

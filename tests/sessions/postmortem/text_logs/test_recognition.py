@@ -1,10 +1,12 @@
 """The table of patterns on real logs of seventeen releases that went through the same faults."""
 
 import gzip
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec.structs import fields
 
 from emulator.releases.versions import numbers_of
 from sessions.postmortem.text_logs import facts
@@ -238,6 +240,15 @@ def test_sentences_name_what_happened() -> None:
         "node 1: the leader shrank the ISR of t-0 from [1,2,0] to [1,2] (HW 3, the leader's end at "
         "4; broker 0 was at 3)" in sentences
     )
+
+
+def test_a_sentence_leaves_out_what_its_line_does_not_say() -> None:
+    slow = facts.SlowRequest(api="Fetch", total_ms=1_200)
+    assert slow.sentence == "a Fetch request took 1200 ms"
+    for kind in facts.Fact.__subclasses__():
+        always = re.sub(r"\[.*?\]", "", kind.says)
+        optional = {field.name for field in fields(kind) if field.default is None}
+        assert not optional & set(re.findall(r"{(\w+)", always)), kind
 
 
 def test_a_line_says_where_it_stands() -> None:

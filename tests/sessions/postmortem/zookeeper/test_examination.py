@@ -89,7 +89,7 @@ def test_what_leaders_say_in_their_text_logs_is_in_the_history(release: str) -> 
     stored = [entry.fact for entry in entries(release) if isinstance(entry.fact, facts.IsrStored)]
     assert len(stored) > 5
     for fact in stored:
-        assert states[fact.tp, fact.version].isr == list(fact.isr)  # type: ignore[index]
+        assert states[fact.tp, fact.version].isr == list(fact.isr)
     changed = [
         entry.fact
         for entry in entries(release)
