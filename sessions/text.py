@@ -136,6 +136,12 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def natural_list(items: Iterable[object]) -> str:
+    """``1``, ``1 and 2``, ``1, 2 and 3``; there is at least one."""
+    *others, last = map(str, items)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def json_text(value: object) -> str:
     """A value (a struct by its fields' names) as JSON, for copying."""
     return msgspec.json.encode(_named(value)).decode()

@@ -8,7 +8,7 @@ from console.render.lines import Line, Span, cut, line
 from console.styles.glyphs import Glyphs
 from emulator.events import Event, MessageSent
 from sessions.model.event_text import host
-from sessions.text import age, number, plural
+from sessions.text import age, natural_list, number, plural
 
 
 def fold_text(hidden: Sequence[Event]) -> str:
@@ -19,9 +19,7 @@ def fold_text(hidden: Sequence[Event]) -> str:
         return f"{number(len(hidden))} events, {lasted}"
     ends = sorted({host(end) for event in sent for end in (event.source, event.destination)})
     names = ", ".join(dict.fromkeys(event.name for event in sent))
-    *others, last = ends
-    between = f"{', '.join(others)} and {last}" if others else last
-    return f"{plural(len(sent), 'message')} between {between}, {lasted}: {names}"
+    return f"{plural(len(sent), 'message')} between {natural_list(ends)}, {lasted}: {names}"
 
 
 def chain_lines(links: Sequence[Event | Fold], width: int, glyphs: Glyphs) -> list[Line]:

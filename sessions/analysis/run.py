@@ -31,6 +31,7 @@ from sessions.dataset.schema import SESSION
 from sessions.decoding import DecodingError, decode_json
 from sessions.file_system import delete_tree, move
 from sessions.model.states import NO_SEED
+from sessions.text import natural_list
 
 DAMAGED: Final = re.compile(r"FAILED_READ_FILE.*?file://(\S+?\.parquet)", re.DOTALL)
 """Matches the file name in Spark's error for an unreadable file."""
@@ -91,9 +92,8 @@ class AnalysisReport(Struct, frozen=True):
         """A sentence about data that sessions of real clusters lack; empty if there are none."""
         if not self.observed:
             return ""
-        *others, last = self.observed[:NAMED_MAX]
         count = len(self.observed)
-        names = f"{', '.join(others)} and {last}" if others else last
+        names = natural_list(self.observed)
         if count > NAMED_MAX:
             names = f"{count:,} sessions ({', '.join(self.observed[:NAMED_MAX])}, ..)"
         verb = "is a session" if count == 1 else "are sessions"

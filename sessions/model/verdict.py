@@ -14,7 +14,7 @@ from sessions.model.cluster_view import ClusterView
 from sessions.model.health import STATES, Counts
 from sessions.model.states import ViewState
 from sessions.model.waiting import next_controller_us, wait_for
-from sessions.text import US_PER_SECOND, clock, number, plural
+from sessions.text import US_PER_SECOND, clock, natural_list, number, plural
 
 BROKERS_NAMED_MAX: Final = 3
 """More brokers are counted and not named."""
@@ -215,8 +215,7 @@ def brokers_in_words(brokers: tuple[int, ...]) -> str:
     """``broker 2``, ``brokers 1 and 2``, ``12 brokers``."""
     if len(brokers) > BROKERS_NAMED_MAX:
         return plural(len(brokers), "broker")
-    *rest, last = map(str, brokers)
-    return f"brokers {', '.join(rest)} and {last}" if rest else f"broker {last}"
+    return f"{'broker' if len(brokers) == 1 else 'brokers'} {natural_list(brokers)}"
 
 
 def names_in_words(names: list[str]) -> str:

@@ -33,7 +33,7 @@ from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Timeline, TimelineEntry
 from sessions.postmortem.transactions import Transactions
 from sessions.postmortem.witnesses import FOREVER_US, Lines, Witnesses
-from sessions.text import clean, plural
+from sessions.text import clean, natural_list, plural
 
 LOOKED_AT: Final = 20_000
 """How many batches are searched for the release of the brokers."""
@@ -144,7 +144,7 @@ def read_sources(paths: Sequence[str], zone: tzinfo = UTC) -> tuple[MergedLog, T
         for copy in copies_in(Path(path), path):
             copies.setdefault(copy.name, copy)
     if not copies:
-        names = " and ".join(map(clean, paths))
+        names = natural_list(map(clean, paths))
         raise SourceError(f"{names}: no metadata log is in it; {EXPECTED}")
     return MergedLog(list(copies.values())), find_text_logs(texts, zone)
 

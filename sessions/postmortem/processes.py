@@ -12,6 +12,7 @@ from emulator.releases.versions import RELEASE_OF, numbers_of
 from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import Configured, KafkaVersion
 from sessions.postmortem.text_logs.merging import TextLogs
+from sessions.text import natural_list
 
 Node = int | None
 
@@ -38,7 +39,7 @@ class ConfiguredValue(NamedTuple):
             return "a text log"
         if len(self.nodes) == 1:
             return f"the log of node {self.nodes[0]}"
-        return f"the logs of nodes {_and_joined(self.nodes)}"
+        return f"the logs of nodes {natural_list(self.nodes)}"
 
 
 class Processes:
@@ -95,7 +96,7 @@ class Processes:
                 nodes.setdefault(release, []).append(node)
         if len(nodes) > 1:
             groups = [
-                f"{'node' if len(ids) == 1 else 'nodes'} {_and_joined(sorted(ids))} on {release}"
+                f"{'node' if len(ids) == 1 else 'nodes'} {natural_list(sorted(ids))} on {release}"
                 for release, ids in sorted(nodes.items(), key=lambda pair: numbers_of(pair[0]))
             ]
             yield f"not all nodes run the same release: {', '.join(groups)}"
@@ -136,8 +137,3 @@ class Processes:
             except ConfigError:
                 continue  # the release that runs has it, and the emulator's does not
         return values
-
-
-def _and_joined(numbers: Collection[int]) -> str:
-    *leading, last = map(str, numbers)
-    return f"{', '.join(leading)} and {last}" if leading else last

@@ -45,7 +45,7 @@ from sessions.postmortem.text_logs import facts
 from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Timeline, TimelineEntry
-from sessions.text import clean
+from sessions.text import clean, natural_list
 
 OLDEST_KRAFT: Final = "3.3"
 OLDEST: Final = "0.8.2"
@@ -316,7 +316,7 @@ class _Examination(Examination):
         incident = self.incident
         self.note_rest()
         if not incident.batches:
-            names = " and ".join(clean(file.name) for file in self.logs.files[:NAMED_MAX])
+            names = natural_list(clean(file.name) for file in self.logs.files[:NAMED_MAX])
             raise SourceError(
                 f"{names}: no line in it is one of those of Kafka that are recognized"
             )

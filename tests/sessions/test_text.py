@@ -13,6 +13,7 @@ from sessions.text import (
     hexadecimal,
     json_text,
     natural_key,
+    natural_list,
     number,
     plain,
     plural,
@@ -87,6 +88,11 @@ def test_numbers_are_grouped_and_the_unknown_is_a_dash() -> None:
 
 def test_lists_of_brokers_are_short() -> None:
     assert (broker_list([2, 3, 1]), brackets([2, 3])) == ("2,3,1", "[2,3]")
+
+
+def test_things_are_listed_as_in_a_sentence() -> None:
+    lists = [natural_list(range(count)) for count in (1, 2, 3)]
+    assert lists == ["0", "0 and 1", "0, 1 and 2"]
 
 
 def test_ids_are_hexadecimal_as_zookeeper_writes_them() -> None:
