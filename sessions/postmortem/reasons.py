@@ -89,8 +89,7 @@ class Reasons:
             (self.unfenced & {*after.isr, after.leader}, "is unfenced"),
         ):
             if brokers:
-                ids = " and ".join(map(str, sorted(brokers)))
-                return f"broker {ids} {event}"
+                return " and ".join(f"broker {broker} {event}" for broker in sorted(brokers))
         return _of_leader(change)
 
 
