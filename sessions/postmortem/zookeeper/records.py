@@ -115,11 +115,8 @@ class RecordWriter:
         if assignment is None:
             return
         self._assignments[topic] = assignment
-        topic_id = (
-            topic_image.id if topic_image is not None else znodes.topic_id_in(znode.text) or topic
-        )
         if topic_image is None:
-            yield TopicRecord(topic, topic_id)
+            yield TopicRecord(topic, znodes.topic_id_in(znode.text) or topic)
         for number, replicas in assignment.replicas.items():
             partition = None if topic_image is None else topic_image.partitions.get(number)
             if partition is not None and list(partition.replicas) != replicas:
@@ -138,24 +135,18 @@ class RecordWriter:
         """A partition as its topic's znode and its own say it is, once both exist."""
         stored = self._states.get(f"{topic}-{number}")
         assignment, topic_image = self._assignments.get(topic), self.image.topic(topic)
-        if stored is None or assignment is None:
+        if stored is None or assignment is None or topic_image is None:
             return
         state, version = stored
-        partition = None if topic_image is None else topic_image.partitions.get(number)
-        topic_id = (
-            topic_image.id
-            if topic_image is not None
-            else znodes.topic_id_in(assignment.text) or topic
-        )
         yield PartitionRecord(
             number,
-            topic_id,
+            topic_image.id,
             tuple(assignment.replicas.get(number, ())),
             tuple(state.isr),
             tuple(assignment.removing.get(number, ())),
             tuple(assignment.adding.get(number, ())),
             state.leader,
-            _recovery(partition, state),
+            _recovery(topic_image.partitions.get(number), state),
             state.leader_epoch,
             version,
         )
