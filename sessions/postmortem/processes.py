@@ -79,12 +79,12 @@ class Processes:
         ``by_records`` is the release without its patch number (``is_exact``), or the oldest that it
         can be.
         """
-        size = len(numbers_of(by_records))
+        oldest = numbers_of(by_records)
         allowed = [
             release
             for release in self.releases.values()
-            if (numbers_of(release)[:size] == numbers_of(by_records) if is_exact else True)
-            and numbers_of(release)[:size] >= numbers_of(by_records)
+            if (numbers := numbers_of(release)[: len(oldest)]) == oldest
+            or (numbers > oldest and not is_exact)
         ]
         return max(allowed, key=numbers_of, default=by_records)
 

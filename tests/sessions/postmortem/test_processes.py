@@ -93,6 +93,7 @@ def test_the_release_is_the_newest_that_fits_what_the_records_say() -> None:
     assert processes.release("4.1", is_exact=True) == "4.1.2"
     assert processes.release("4.0", is_exact=True) == "4.0"
     assert processes.release("4.2", is_exact=False) == "4.2"
+    assert processes.release("3.9", is_exact=False) == "4.1.2"
     assert list(processes.remarks()) == [
         "not all nodes run the same release: node 1 on 4.1.1, node 2 on 4.1.2"
     ]
