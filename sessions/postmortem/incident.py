@@ -218,7 +218,8 @@ class Examination:
     """Reads a history once.
 
     ``history`` emits its events, ``lines`` are the text logs of its nodes, ``until`` is the place
-    that was asked for, and ``progress`` is called with the number of records.
+    where it ends, and ``progress`` is called with the number of records read so far. A subclass
+    says in ``unit`` what is read at once.
     """
 
     unit: ClassVar[str]
@@ -231,7 +232,7 @@ class Examination:
         until: Place | None,
         progress: Progress | None,
     ) -> None:
-        """Fill ``incident``, which is that of the beginning."""
+        """Fill ``incident``, which knows only the beginning yet."""
         self.incident = incident
         self.history = history
         self.text_logs = lines
@@ -270,12 +271,12 @@ class Examination:
             incident.processes.note(line)
 
     def note_rest(self) -> None:
-        """Take the lines that follow the last batch, unless that was asked for by its offset."""
+        """Take the lines after the last batch, unless the history ends at an offset."""
         if self.until.offset is None:
             self.note_until(FOREVER_US if self.until.time_us is None else self.until.time_us)
 
     def take_line(self, line: LogLine, seq: int) -> None:
-        """Do what else is to be done with a line, whose event has the number ``seq``."""
+        """Do more with a line, whose event has the number ``seq``; here nothing."""
 
     def end(self, notes: Iterable[str]) -> None:
         """Complete the incident, with these notes first."""
@@ -335,7 +336,8 @@ class _Examination(Examination):
     def _stream(self) -> Iterator[tuple[MetadataBatch, bool]]:
         """The batches that take effect, and whether they are of the snapshot at the beginning."""
         for batch in self.log.snapshot_batches():
-            self._explain(batch)
+            if self.rules is not None:
+                self._keep_causes(self.rules.feed(batch))
             if not batch.is_control:
                 yield batch, True
         resolved = self.transactions.resolve(self._counted())
@@ -347,7 +349,8 @@ class _Examination(Examination):
             if is_limited and self.until.is_before(batch.base_offset, batch.timestamp * US_PER_MS):
                 return
             self.count(len(batch.records), batch.batches)
-            self._explain(batch)
+            if self.rules is not None:
+                self._keep_causes(self.rules.feed(batch))
             yield batch
         if self.rules is not None:
             self._keep_causes(self.rules.end())
@@ -371,10 +374,6 @@ class _Examination(Examination):
         self.note_rest()
 
     # ---- the rules
-
-    def _explain(self, batch: MetadataBatch) -> None:
-        if self.rules is not None:
-            self._keep_causes(self.rules.feed(batch))
 
     def _keep_causes(self, explanations: Iterable[Explanation]) -> None:
         """Keep the causes until their records are applied, and what no rule explains."""
