@@ -38,7 +38,7 @@ CHUNK_EVENTS_MIN: Final = 16
 CHUNK_BYTES: Final = 1 << 19
 """Chunks that compress to more than this are made shorter (large batches, many partitions)."""
 CHUNK_TEXT_MAX: Final = 1 << 24
-"""Characters of records' values after which a chunk is complete, however well they compress."""
+"""A chunk whose records' values have more characters is complete, however well they compress."""
 REWRITE_EVENTS_MAX: Final = 1024
 REWRITE_BYTES_MAX: Final = 1 << 15
 """A chunk of this size is not rewritten after a flush: the next event starts a new one."""
@@ -134,7 +134,7 @@ class Recorder:
         self._announced: deque[Statement] = deque()
         self._stored_seq = self._view.seq
         self._tail_bytes = 0
-        self._tail_text = self._looked_at = 0
+        self._tail_characters = self._measured = 0
         self._chunk_limit = CHUNK_EVENTS_MAX
         self._next_look = 0
         self._looked = self._flushed = monotonic()
@@ -175,7 +175,7 @@ class Recorder:
     def _drop_tail(self) -> None:
         self._fold()
         self.tail = []
-        self._folded = self._looked_at = self._tail_text = 0
+        self._folded = self._measured = self._tail_characters = 0
 
     @property
     def last_snapshot(self) -> Snapshot:
@@ -202,9 +202,9 @@ class Recorder:
     def _look(self, seq: int) -> None:
         """Seal a full chunk, flush after a while; looks are rare while events come fast."""
         now = monotonic()
-        new, self._looked_at = self.tail[self._looked_at :], len(self.tail)
-        self._tail_text += sum(map(_text, new))
-        if len(self.tail) >= self._chunk_limit or self._tail_text > CHUNK_TEXT_MAX:
+        new, self._measured = self.tail[self._measured :], len(self.tail)
+        self._tail_characters += sum(map(_characters, new))
+        if len(self.tail) >= self._chunk_limit or self._tail_characters > CHUNK_TEXT_MAX:
             self._guarded(self._seal)
         if now - self._flushed >= FLUSH_SECONDS:
             self.flush()
@@ -406,7 +406,7 @@ class Recorder:
         return None if self._recorded is None else outcome_of(self.view, self._recorded, word)
 
 
-def _text(event: Event) -> int:
+def _characters(event: Event) -> int:
     """Return about how many characters the values of an event's records have."""
     if type(event) is not events.ProduceSent or not event.values:
         return 0
