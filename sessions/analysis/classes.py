@@ -1,8 +1,8 @@
-"""Let Java find Spark's classes sooner: in fewer jars, and those that PySpark names only once.
+"""Let Java find Spark's classes sooner: in fewer jars, and without asking twice for the same one.
 
-Java looks in one jar after another, also for names that turn out to be none of a class. The
-compiler of queries tries many of these, and so does PySpark for each column: in Spark's 280 jars
-that was a sixth of the time of an analysis of few sessions.
+Java searches one jar after another, also for names that belong to no class. The compiler of queries
+tries many such names, and so does PySpark for each column: in Spark's 280 jars that was a sixth of
+the time of an analysis of few sessions.
 """
 
 import os
@@ -27,16 +27,16 @@ ADDING: Final = (
     *("spark.driver.extra", "spark.jars", "spark.master", "spark.plugins", "spark.ui"),
     *("spark.sql.catalog", "spark.sql.extensions", "spark.sql.hive"),
 )
-"""What the names of settings begin with that add code, or parts of Spark that need other jars."""
+"""Prefixes of the settings that add code, or parts of Spark that need other jars."""
 ASKED: Final = ("functions", "org.apache.spark.sql.functions", "PythonUtils")
 """The classes that PySpark asks Java for anew with each column."""
 
 
 def small_home(folder: Path, conf: Mapping[str, str]) -> Path | None:
-    """Make a folder of Spark without the jars in :data:`UNUSED`.
+    """Link Spark, without the jars in :data:`UNUSED`, into a new folder, and return that.
 
-    None if ``conf`` adds code, if PySpark has no jars (as that for Connect alone) or has a folder
-    of settings, which may add code, or without symbolic links, as on Windows.
+    None if ``conf`` adds code, if PySpark has a folder of settings (which may add code) or no jars
+    (as ``pyspark-client``), or if there are no symbolic links, as on Windows.
     """
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None or os.name != "posix":

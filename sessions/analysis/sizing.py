@@ -40,8 +40,8 @@ UNSHUFFLED: Final = {
 }
 """Join rows in one partition where they are.
 
-Spark expects of a join as many bytes as the product of both sides, and would split it; so files
-seem to be almost empty. A semi-join would be made before rows come together.
+Spark expects a join to have as many bytes as the product of both sides, and would split it, so
+files are made to seem almost empty. A semi-join would be pushed below where rows come together.
 """
 
 
