@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sessions.analysis import sizing
 from sessions.analysis.sizing import (
     COMPILED_MIN,
     INTERPRETED,
@@ -13,7 +14,10 @@ from sessions.analysis.sizing import (
     settings_for,
     suited,
 )
+from sessions.analysis.tables import DatasetTables
 from sessions.dataset.layout import Dataset
+from sessions.dataset.location import Location
+from sessions.dataset.tables import EVENTS
 from tests.sessions.dataset.reading import exported
 from tests.sessions.dataset.streams import committed_story
 
@@ -65,3 +69,19 @@ def test_what_somebody_has_chosen_for_joins_is_kept_also_when_it_is_what_spark_w
             assert (spark.conf.get(key), spark.conf.get(other)) == (default, "1e-9")
     finally:
         spark.conf.unset(key)
+
+
+@pytest.mark.spark
+def test_few_rows_are_in_one_partition_and_many_are_not(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for session in ("s1", "s2", "s3"):
+        exported(committed_story().events, tmp_path / "dataset", session)
+
+    def partitions() -> int:
+        tables = DatasetTables(spark, Dataset(tmp_path / "dataset"), Location(tmp_path))
+        return tables.table(EVENTS).rdd.getNumPartitions()
+
+    assert partitions() == 1
+    monkeypatch.setattr(sizing, "SMALL_MAX", 0)
+    assert partitions() > 1
