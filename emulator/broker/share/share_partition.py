@@ -633,8 +633,8 @@ class SharePartition(Struct, array_like=True):
             if run.state.former is not None and run.state.former.write == write
         ]
 
-    def complete(self, write: int, limits: Limits, now_us: int, *, stored: bool) -> bool:
-        """Complete or undo the changes of a write; return whether the start has moved."""
+    def complete(self, write: int, limits: Limits, now_us: int, *, stored: bool) -> None:
+        """Complete or undo the changes of a write."""
         for run in self.runs():
             state = run.state
             if state.former is None or state.former.write != write:
@@ -645,33 +645,34 @@ class SharePartition(Struct, array_like=True):
                 self.looks_back = True
             if was_terminal and not state.is_terminal:
                 self.completed -= self._counted(run)
-        return stored and self.advance(limits)
+        if stored:
+            self.advance(limits)
 
     # ---- the start
 
-    def advance(self, limits: Limits) -> bool:
-        """Move the start past what is done; return whether it has moved."""
+    def advance(self, limits: Limits) -> None:
+        """Move the start past what is done."""
         batches = self.batches
         floor = self._floor(self.start)
         if floor < 0:
-            return False
+            return
         at_start = batches[floor]
         if self.start <= at_start.last:
             state = at_start.state_at(self.start)
         elif at_start.whole is not None:
             state = at_start.whole
         else:
-            return False
+            return
         if not _is_done(state, limits):
-            return False
+            return
         last, count = self._last_done(limits)
         if last < 0:
-            return False
+            return
         if last == batches[-1].last:
             self.start = self.end = last + 1
             batches.clear()
             self.completed = 0
-            return True
+            return
         floor = self._floor(last)
         if batches[floor].last == last:
             self.start = max(self.start, batches[floor + 1].first)
@@ -683,7 +684,6 @@ class SharePartition(Struct, array_like=True):
             removed = floor
         self.completed -= count
         del batches[:removed]
-        return True
 
     def _last_done(self, limits: Limits) -> tuple[int, int]:
         """The last offset up to which all is done (-1: none), and how many count as completed."""
