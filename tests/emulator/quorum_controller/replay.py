@@ -182,19 +182,23 @@ class Replay:
         topic, number = self.topic_called(data["topicId"]), data["partitionId"]
         partition = self.controller.image.partition(topic, number)
         assert partition is not None
-        ends = data.get("addingReplicas") == [] or data.get("removingReplicas") == []
-        completes = "isr" in data and partition.is_reassigning and ends
+        is_move = not data.keys().isdisjoint(("replicas", "addingReplicas", "removingReplicas"))
+        replicas = data.get("replicas", partition.replicas)
+        adding = data.get("addingReplicas", partition.adding_replicas)
+        removing = data.get("removingReplicas", partition.removing_replicas)
+        ends = partition.is_reassigning and not adding and not removing
+        completes = (
+            "isr" in data
+            and ends
+            and set(partition.adding_replicas) <= set(replicas)
+            and set(partition.removing_replicas).isdisjoint(replicas)
+        )
         if assigns(record):
             self.assign_directory(topic, number, recorded)
-        elif "replicas" in data and not completes:
-            target: tuple[int, ...] | None = tuple(
-                each for each in data["replicas"] if each not in data.get("removingReplicas", ())
-            )
-            if data.get("addingReplicas") == [] and "leader" in data:
-                target = None  # cancelled
-            self.write(
-                self.controller.alter_partition_reassignments({(topic, number): target}), recorded
-            )
+        elif is_move and not completes:
+            target = tuple(replica for replica in replicas if replica not in removing)
+            move = {(topic, number): None if ends else target}  # it ends when it is cancelled
+            self.write(self.controller.alter_partition_reassignments(move), recorded)
         elif "leader" in data and not completes:
             is_unclean = data.get("leaderRecoveryState") == 1
             election = Election.UNCLEAN if is_unclean else Election.PREFERRED
