@@ -550,17 +550,11 @@ class SharePartition(Struct, array_like=True):
                         "state.",
                     )
                 batch.split()
-        for run in batch.runs():
-            is_whole = batch.whole is not None
-            if not is_whole and (
-                run.first < max(acknowledgement.first, self.start)
-                or run.first > acknowledgement.last
-            ):
-                continue
+        for run in batch.runs(max(acknowledgement.first, self.start), acknowledgement.last):
             kind = acknowledgement.types[0]
             if len(acknowledgement.types) > 1:
                 kind = acknowledgement.types[run.first - acknowledgement.first]
-            if not is_whole:
+            if batch.whole is None:
                 _check_acquired(run.state, member, "offset" if limits.throttles else "batch")
             if kind == RENEW:
                 run.state.expires_us = now_us + limits.lock_us
