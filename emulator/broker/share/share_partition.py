@@ -523,7 +523,7 @@ class SharePartition(Struct, array_like=True):
             f"Batch record not found. The {end} offset in request is past acquired records.",
         )
 
-    def _acknowledge(  # noqa: C901, PLR0917 - one check after another
+    def _acknowledge(  # noqa: PLR0917 - one check after another
         self,
         member: str,
         acknowledgement: Acknowledged,
