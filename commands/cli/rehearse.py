@@ -230,8 +230,9 @@ def rehearse(
         words = ["tidegauge", "import", *sources, "--out", IMAGE_NAME]
         words += ["--version", version] if version else []
         words += ["--mode", mode] if mode else []
-        more = " (with the same --rack and --set)" if racks or settings else ""
-        streams.narrate(f"the commands open {IMAGE_NAME}, made by: {shlex.join(words)}{more}")
+        words += [word for rack in racks or () for word in ("--rack", "=".join(rack))]
+        words += [word for setting in settings or () for word in ("--set", "=".join(setting))]
+        streams.emit(f"to make {IMAGE_NAME}: {shlex.join(words)}\n")
     return ExitCode.OK if report.safe else ExitCode.FAILED
 
 

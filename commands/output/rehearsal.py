@@ -28,19 +28,24 @@ def verdict(report: Report) -> str:
     unsafe = [case for case in report.cases if not case.risks.is_safe]
     if unsafe:
         return (
-            f"UNSAFE: {len(unsafe)} of {plural(len(report.cases), 'case')} make partitions"
-            " unavailable or unwritable that are healthy now"
+            f"UNSAFE: {len(unsafe)} of {plural(len(report.cases), 'case')}"
+            f" {'makes' if len(unsafe) == 1 else 'make'} partitions unavailable or unwritable that"
+            " are healthy now"
         )
     if not report.safe:
         is_by_change = report.change is not None and report.change.unwritable
         operation = "change" if is_by_change else "restart"
         return f"UNSAFE: the {operation} makes partitions unwritable for a while"
+    if not report.cases:
+        return "SAFE: the restart makes no partition unwritable that is healthy now"
     return f"SAFE: nothing that is healthy now fails in {plural(len(report.cases), 'case')}"
 
 
 def tables(report: Report) -> list[Grid]:
     """Return the tables of a report; each fits 80 columns unless names are long."""
-    grids = [Grid("cases", COLUMNS, [_row(case) for case in report.cases])]
+    grids = []
+    if report.cases:
+        grids.append(Grid("cases", COLUMNS, [_row(case) for case in report.cases]))
     if report.unsafe_topics:
         rows: list[Any] = [(topic.topic, topic.why) for topic in report.unsafe_topics]
         grids.append(Grid("unsafe topics", ("TOPIC", "WHY"), rows))
@@ -157,11 +162,12 @@ def details(report: Report) -> Iterator[str]:
 
 def differences(word: str, cases: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line for each kind of risk that became ``worse`` or ``better`` in a case."""
+    when = " (before the change)" if word == "better" else ""
     for case in cases:
         for kind, meaning in KINDS:
             tps: list[str] = case["risks"][kind]
             if tps:
-                yield f"{word}: {case['name']}: {meaning}: {listed(tps)}"
+                yield f"{word}: {case['name']}: {meaning}: {listed(tps)}{when}"
 
 
 def listed(tps: Sequence[str]) -> str:

@@ -219,21 +219,21 @@ def serve(service: Service) -> ExitCode:
         CommandError: a port cannot be opened, the cluster's configuration is not valid, or there is
             no certificate.
     """
-    need_checksums("serve")
+    need_compression("serve")
     allow_many_files()
     _tell_warnings()
     with ready(service.access) as access:
         return asyncio.run(_serve(service, access))
 
 
-def need_checksums(command: str) -> None:
-    """Refuse to serve without the packages of the extra ``serve``.
+def need_compression(command: str) -> None:
+    """Refuse to serve without the packages of the extra ``serve``, as most clients compress.
 
     Raises:
         CommandError: they are not installed.
     """
-    if find_spec("crc32c") is None:
-        message = f"'tidegauge {command}' needs crc32c: pip install 'tidegauge[serve]'"
+    if find_spec("cramjam") is None:
+        message = f"'tidegauge {command}' needs cramjam: pip install 'tidegauge[serve]'"
         raise CommandError(ExitCode.UNREACHABLE, message)
 
 

@@ -13,7 +13,7 @@ from commands.output import streams
 from commands.runs.access import Access
 from commands.runs.live import asked
 from commands.runs.recording import recorder
-from commands.runs.serve import Clusters, allow_many_files, need_checksums, ports_taken, token
+from commands.runs.serve import Clusters, allow_many_files, need_compression, ports_taken, token
 from commands.runs.served_cluster import ServedCluster
 from emulator.events import Event
 from sessions.gateway.control import ControlChannel
@@ -72,7 +72,7 @@ def served_console(
     Raises:
         CommandError: a port is in use, or the recording cannot be written.
     """
-    need_checksums("console --serve")
+    need_compression("console --serve")
     allow_many_files()
     secret = token()
     logging.getLogger("sessions.gateway").addHandler(logging.NullHandler())

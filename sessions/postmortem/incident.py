@@ -25,7 +25,7 @@ from sessions.postmortem.events import (
     plain_record,
 )
 from sessions.postmortem.impact import Impact
-from sessions.postmortem.log_files import EXPECTED, LogCopy, copies_in, is_text_log
+from sessions.postmortem.log_files import EXPECTED, copies_of, is_text_log
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.processes import Processes
 from sessions.postmortem.text_logs.entries import LogLine
@@ -119,7 +119,7 @@ def read_paths(paths: Sequence[str]) -> MergedLog:
     """Return the log of which the paths have copies.
 
     Raises:
-        SourceError: there is none, or one is damaged from its beginning on.
+        SourceError: there is none, or none that is not damaged from its beginning on.
     """
     return read_sources(paths)[0]
 
@@ -130,23 +130,15 @@ def read_sources(paths: Sequence[str], zone: tzinfo = UTC) -> tuple[MergedLog, T
     ``zone`` is that of times in text logs that do not say theirs.
 
     Raises:
-        SourceError: there is no metadata log, one is damaged from its beginning on, or a file is
-            neither of both.
+        SourceError: there is no metadata log, or none that is not damaged from its beginning on,
+            or a file is neither of both.
     """
-    copies: dict[str, LogCopy] = {}
-    texts: list[Path] = []
-    for path in paths:
-        if is_text_log(Path(path), path):
-            texts.append(Path(path))
-            continue
-        if Path(path).is_dir():
-            texts.append(Path(path))
-        for copy in copies_in(Path(path), path):
-            copies.setdefault(copy.name, copy)
+    copies = copies_of(paths)
+    texts = [Path(path) for path in paths if Path(path).is_dir() or is_text_log(Path(path), path)]
     if not copies:
         names = natural_list(map(clean, paths))
         raise SourceError(f"{names}: no metadata log is in it; {EXPECTED}")
-    return MergedLog(list(copies.values())), find_text_logs(texts, zone)
+    return MergedLog(copies), find_text_logs(texts, zone)
 
 
 def examine(

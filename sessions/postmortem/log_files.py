@@ -5,7 +5,7 @@ has; its batches are read when they are wanted.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -232,24 +232,36 @@ class LogCopy:
             self.notes.append(sentence)
 
 
-def copies_in(path: Path, name: str) -> list[LogCopy]:
-    """Return the metadata logs that a path has: a folder of one, folders of them, or one file.
+def copies_of(paths: Iterable[str]) -> list[LogCopy]:
+    """Return the metadata logs of folders of nodes and files, among which may be text logs.
+
+    Where other copies are there, one that cannot be used is left out, and the first one notes why.
 
     Raises:
-        SourceError: it is a file that is no metadata log, or cannot be read.
+        SourceError: a file is no log or cannot be read, or no copy that is there can be used.
     """
-    try:
-        if path.is_dir():
-            return [copy for folder in _folders_in(path) if (copy := _copy_of(folder, name, path))]
-        with open_content(path, name) as content:
-            if not metadata_log.recognizes(content.head):
-                raise SourceError(f"{clean(name)} is {identify(content)[0]}; {EXPECTED}")
-            _require_metadata(content)
-        return [LogCopy(name, [path])]
-    except FormatError as error:
-        raise SourceError(f"{clean(name)} ({metadata_log.NAME}) {error}") from error
-    except OSError as error:
-        raise SourceError(f"{clean(name)} cannot be read: {error.strerror}") from error
+    copies: dict[str, LogCopy] = {}
+    unusable: list[SourceError] = []
+    for name in paths:
+        path = Path(name)
+        if is_text_log(path, name):
+            continue
+        for file_or_folder in _folders_in(path) if path.is_dir() else [path]:
+            try:
+                copy = _copy_of(file_or_folder, name, path)
+            except SourceError as error:
+                if not path.is_dir():
+                    raise
+                unusable.append(error)
+            else:
+                if copy is not None:
+                    copies.setdefault(copy.name, copy)
+    found = list(copies.values())
+    if unusable and not found:
+        raise unusable[0]
+    for error in unusable:
+        found[0].notes.append(f"{error}; this copy is left out")
+    return found
 
 
 def is_text_log(path: Path, name: str) -> bool:
@@ -290,25 +302,41 @@ def _folders_in(path: Path) -> Iterator[Path]:
                     waiting.append(child)
 
 
-def _copy_of(folder: Path, name: str, root: Path) -> LogCopy | None:
-    """The log in a folder; None if it is another partition's and was not named by the user."""
+def _copy_of(path: Path, name: str, root: Path) -> LogCopy | None:
+    """The log that a file or folder is; None if it is a folder of another partition.
+
+    Raises:
+        SourceError: it is no metadata log, or cannot be read.
+    """
+    relative = path.relative_to(root).as_posix()
+    copy_name = name if relative == "." else f"{name.rstrip('/')}/{relative}"
+    try:
+        if path.is_dir():
+            return _copy_in(path, copy_name, is_named=path in {root, root / METADATA_FOLDER})
+        with open_content(path, name) as content:
+            if not metadata_log.recognizes(content.head):
+                raise SourceError(f"{clean(name)} is {identify(content)[0]}; {EXPECTED}")
+            _require_metadata(content)
+        return LogCopy(name, [path])
+    except FormatError as error:
+        raise SourceError(f"{clean(copy_name)} ({metadata_log.NAME}) {error}") from error
+    except OSError as error:
+        raise SourceError(f"{clean(copy_name)} cannot be read: {error.strerror}") from error
+
+
+def _copy_in(folder: Path, name: str, *, is_named: bool) -> LogCopy | None:
     files = [
         file
         for file in folder.iterdir()
         if SEGMENT.fullmatch(file.name) or SNAPSHOT.fullmatch(file.name)
     ]
-    relative = folder.relative_to(root).as_posix()
-    copy_name = name if relative == "." else f"{name.rstrip('/')}/{relative}"
-    if folder not in (root, root / METADATA_FOLDER):
+    if not is_named and folder.name != METADATA_FOLDER:
         try:
-            with open_content(min(files), copy_name) as content:
+            with open_content(min(files), name) as content:
                 _require_metadata(content)
         except (FormatError, SourceError):
             return None
-    try:
-        return LogCopy(copy_name, files, _node_of(folder))
-    except FormatError as error:
-        raise SourceError(f"{clean(copy_name)} ({metadata_log.NAME}) {error}") from error
+    return LogCopy(name, files, _node_of(folder))
 
 
 def _node_of(folder: Path) -> int | None:

@@ -39,7 +39,7 @@ from sessions.own_cluster.reading import SourceError
 from sessions.postmortem.events import US_PER_MS, Applied, WallClockEvents
 from sessions.postmortem.impact import Impact
 from sessions.postmortem.incident import Examination, Incident, Progress
-from sessions.postmortem.log_files import copies_in, is_text_log
+from sessions.postmortem.log_files import copies_of
 from sessions.postmortem.session import write_session
 from sessions.postmortem.text_logs import facts
 from sessions.postmortem.text_logs.entries import LogLine
@@ -253,11 +253,10 @@ def read_sources(paths: Sequence[str], zone: tzinfo = UTC) -> TextLogs | None:
     """Return the text logs, if the paths have nothing else; None if they have a metadata log.
 
     Raises:
-        SourceError: a file is neither, or cannot be read.
+        SourceError: a file is neither, or cannot be read, or no metadata log can that is there.
     """
-    for path in paths:
-        if not is_text_log(Path(path), path) and copies_in(Path(path), path):
-            return None
+    if copies_of(paths):
+        return None
     logs = find_text_logs([Path(path) for path in paths], zone)
     return logs if logs.files else None
 

@@ -36,13 +36,12 @@ def page(
         element(
             "p",
             f"Kafka {report.release} in {'KRaft' if report.mode == 'kraft' else 'ZooKeeper'} mode;"
-            f" {plural(len(report.cases), 'case')}; {made_on}.",
+            f" {made_on}.",
             class_="note",
         ),
         *_facts(report),
         *(() if report.change is None else _change(report.change, differences)),
-        element("h2", "Cases"),
-        _overview(report.cases),
+        *((element("h2", "Cases"), _overview(report.cases)) if report.cases else ()),
         *(_case(case) for case in report.cases if not case.risks.is_safe or case.races),
         lang="en",
     )

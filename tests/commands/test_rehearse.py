@@ -1,5 +1,6 @@
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -49,8 +50,8 @@ def test_a_lost_partition_ends_in_status_1(
     assert "UNSAFE: 1 of 3 cases" in captured.out
     assert "broker 3: offline, replication factor 1: logs-0" in captured.out
     assert "tidegauge console prod.cluster.json --run 'broker crash 3'" in captured.out
-    made_by = f"made by: tidegauge import {unsafe} --out prod.cluster.json --version 3.9\n"
-    assert captured.err.endswith(made_by)
+    made_by = f"json: tidegauge import {unsafe} --out prod.cluster.json --version 3.9\n"
+    assert captured.out.endswith(made_by)
     assert "logs-0" in target.read_text()
 
 
@@ -100,6 +101,32 @@ def test_a_broker_is_replaced(topics: str, capsys: pytest.CaptureFixture[str]) -
     for partition in plain["change"]["plan"]["partitions"]:
         assert sorted(partition["replicas"]) == [1, 2, 7]
     assert (plain["worse"], plain["better"], plain["safe"]) == ([], [], True)
+
+
+def test_a_restart_alone_has_a_verdict_of_its_own(
+    topics: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    page = tmp_path / "report.html"
+    arguments = ["rehearse", topics, "--version", "4.1", "--roll", "--html", str(page)]
+    assert run_program(arguments) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first == "SAFE: the restart makes no partition unwritable that is healthy now"
+    assert not [line for line in rest if "case" in line]
+    assert "Cases" not in page.read_text()
+    assert " case" not in page.read_text()
+
+
+def test_the_command_that_makes_the_image_can_be_typed(
+    unsafe: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = ["--version", "4.1", "--rack", "1=a", "--set", "min.insync.replicas=1"]
+    assert run_program(["rehearse", unsafe, *given, "--lose", "broker=3"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("UNSAFE: 1 of 1 case makes partitions unavailable")
+    command = out.splitlines()[-1].removeprefix("to make prod.cluster.json: tidegauge ")
+    assert run_program(shlex.split(command)) == 0
+    assert json.loads((tmp_path / "prod.cluster.json").read_text())["release"] == "4.1"
 
 
 @pytest.mark.parametrize(
@@ -168,6 +195,7 @@ def test_what_a_change_does_on_the_way_and_to_each_case_is_told(
     for line in ("worse: broker 1: offline", "better: broker 3: offline"):
         assert line in text
         assert line in page
+    assert text.count("(before the change)\n") == text.count("better: ")
     assert "worse: nothing lost: writes with acks=all refused: logs-0" in text
     assert "step by step\nSECONDS" in text
     assert "Step by step" in page

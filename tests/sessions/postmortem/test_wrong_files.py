@@ -121,3 +121,33 @@ def test_a_torn_end_is_a_note(tmp_path: Path) -> None:
     assert "is torn" in incident.notes[0]
     assert incident.image.partition("t", 0) is None
     assert incident.image.topic("t") is not None
+
+
+def _nodes(tmp_path: Path, *contents: bytes) -> str:
+    """A folder of nodes whose metadata logs have these contents."""
+    for node, content in enumerate(contents, start=1):
+        folder = tmp_path / f"node{node}" / "__cluster_metadata-0"
+        folder.mkdir(parents=True)
+        (folder / NAME).write_bytes(content)
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize("useless", [b"", b"\xff" * 200])
+def test_a_copy_that_cannot_be_used_is_left_out_and_noted(tmp_path: Path, useless: bytes) -> None:
+    whole = bytes(cluster().data)
+    read = examine(read_paths([_nodes(tmp_path, useless, whole)]))
+    assert read.records == examine(read_paths([str(tmp_path / "node2")])).records
+    (note,) = read.notes
+    assert f"{tmp_path}/node1/__cluster_metadata-0" in note
+    assert note.endswith("this copy is left out")
+
+
+def test_a_metadata_log_that_cannot_be_used_is_not_said_to_be_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = _nodes(tmp_path, b"\xff" * 200, b"")
+    (tmp_path / "node1" / "server.log").write_text(
+        "[2026-11-26 03:39:12,113] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+    )
+    assert run_program(["postmortem", folder]) == 3
+    assert "/__cluster_metadata-0 (KRaft metadata log) " in capsys.readouterr().err
