@@ -22,7 +22,7 @@ TROUBLE_WORDS: Final = {
 HELD_UP: Final = (
     ("nobody", ("has no leader", "have no leader")),
     ("refused", ("refuses acks=all", "refuse acks=all")),
-    ("waiting", ("lets acks=all wait", "let acks=all wait")),
+    ("waiting", ("keeps acks=all waiting", "keep acks=all waiting")),
 )
 """What becomes of writes, the worst first, with wording for one partition and for several."""
 BETTER: Final = (

@@ -103,7 +103,7 @@ class GroupsScreen(ConsoleScreen):
     def _show_group(self, name: str | None) -> None:
         key, width = self.table.selected, self.inspector.columns
         if name is None or key is None:
-            self.inspector.show(self.table.empty)
+            self.inspector.show(())
             return
         tp, group = key.partition(SEPARATOR)[0], self.stage.view.state.groups[name]
         self.inspector.show(group_lines(self.stage, self.why, group, tp, width))
@@ -114,7 +114,9 @@ class GroupsScreen(ConsoleScreen):
 
     def _why_empty(self) -> tuple[str, str]:
         if not self.rows.keys():
-            return "There is no consumer group at this time.", "L goes to the end"
+            source = self.stage.source
+            hint = "L goes to the end" if source.seq < source.last_seq else "esc goes back"
+            return "There is no consumer group at this time.", hint
         if self.table.filter:
             return f"No group matches {self.table.filter.text!r}.", "esc clears the filter"
         return "No group is behind.", "f shows all"

@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
+from console.model.fencing import led_to
 from console.model.space_time import fates_of, following, hosts_of, keeper_of
 from console.model.why import Fold, folded
 from console.model.workspace import Stage
@@ -39,7 +40,7 @@ class SpaceTimeView(EventView):
             self.show_all()
         else:
             reader = self.stage.reader
-            shown: Sequence[Event] = (*reader.causes(seq), *following(reader, seq))
+            shown: Sequence[Event] = (*led_to(reader, seq), *following(reader, seq))
             folds = [link.events for link in folded(shown) if isinstance(link, Fold)]
             self.fates = fates_of(shown)
             self.show_fixed(
@@ -75,7 +76,7 @@ class SpaceTimeView(EventView):
         seq = None if event is None else event.seq
         if seq != self._led_to:
             self._led_to = seq
-            self._led = frozenset(one.seq for one in self.stage.reader.causes(seq or 0))
+            self._led = frozenset(one.seq for one in led_to(self.stage.reader, seq or 0))
             self.refresh()
         return self._led
 
@@ -103,8 +104,12 @@ class SpaceTimeView(EventView):
     def action_move_left(self) -> None:
         """Go to the cause of the selected event."""
         event = self.selected
-        if event is not None and event.cause:
-            self._go(event.cause)
+        if event is None:
+            return
+        led = [one.seq for one in led_to(self.stage.reader, self.root_seq)]
+        place = led.index(event.seq) if event.seq in led else 0
+        if before := led[place - 1] if place else event.cause:
+            self._go(before)
 
     def action_move_right(self) -> None:
         """Unfold the line, or go to the first effect of the selected event."""

@@ -318,7 +318,7 @@ def item_words(message: str, item: list[str | int]) -> list[str]:
 
 @sentence
 def _(event: events.ReplicaRoleChanged) -> str:
-    leader_text = f" of {event.leader}" if event.role == "follower" else ""
+    leader_text = f" of {event.leader}" if event.role == "follower" and event.leader >= 0 else ""
     return f"{replica(event.tp, event.broker)} became {event.role}{leader_text}, epoch {event.leader_epoch}"
 
 

@@ -259,8 +259,8 @@ def copies_of(paths: Iterable[str]) -> list[LogCopy]:
     found = list(copies.values())
     if unusable and not found:
         raise unusable[0]
-    for error in unusable:
-        found[0].notes.append(f"{error}; this copy is left out")
+    if found:
+        found[0].notes += [f"{refusal}; this copy is left out" for refusal in unusable]
     return found
 
 

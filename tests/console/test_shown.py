@@ -23,7 +23,7 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "event": ("causes, this event, effects", "── #100 ──", "caused by #"),
     "diagram": ("#100 in space and time", "clients", "zk"),
     "lost": ("lost records ── 0 records", "No acknowledged record has been lost"),
-    "groups": ("groups", "There is no consumer group at this time", "L goes to the end"),
+    "groups": ("groups", "There is no consumer group at this time", "esc goes back"),
     "clients": ("clients ── 0 connections", "No client is connected", "console --serve"),
     "record": ("record 72,004", "value       m4", "COPIES", "offset 4  epoch 0"),
     "bookmarks": ("bookmarks ── 1 bookmark", "b1", "before the crash"),

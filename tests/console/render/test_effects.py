@@ -43,7 +43,7 @@ def test_the_numbers_add_up_by_partition_and_one_is_no_plural() -> None:
     assert effect_words(effect(changes=changes)) == (
         "2 partitions have no leader for up to 6.1 s, 1 of them to the end, "
         "2 partitions refuse acks=all to the end, "
-        "1 partition lets acks=all wait for up to 9.0 s"
+        "1 partition keeps acks=all waiting for up to 9.0 s"
     )
     assert is_harmful(effect(changes=changes))
 

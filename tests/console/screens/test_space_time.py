@@ -1,7 +1,10 @@
 import pytest
 
+from emulator.events import MessageSent
 from tests.console.driving import SIZES, console
+from tests.console.kraft import kraft
 from tests.console.libraries import failing_over
+from tests.support.kraft_states import FENCED
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -46,3 +49,18 @@ async def test_everything_can_be_drawn_around_it() -> None:
 async def test_the_event_at_the_time_cursor_is_drawn_where_none_is_selected() -> None:
     async with console(None, "2", "D") as driven:
         assert "── #170 in space and time" in driven.text()
+
+
+async def test_it_draws_what_w_says_of_a_leader_whose_broker_was_fenced() -> None:
+    """No event names the crash as its cause: that heartbeats were missed does."""
+    source = kraft(*FENCED[:-2], "broker crash 2", "wait 14s")
+    async with console(source, "2", "slash", size=(120, 40)) as driven:
+        await driven.type("orders-2")
+        await driven.press("enter", "W", "D")
+        assert driven.screen.context == "diagram"
+        assert "INPUT broker crash 2" in driven.text()
+        view = driven.screen.panes[0].view
+        await driven.press(*["left"] * 12)
+        event = view.selected  # type: ignore[attr-defined]
+        assert isinstance(event, MessageSent)
+        assert (event.name, event.source) == ("BrokerHeartbeatRequest", 2)

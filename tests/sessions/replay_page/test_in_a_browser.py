@@ -235,3 +235,30 @@ async def test_nothing_is_clipped_or_wider_than_the_page(
         ground = await tab.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (ground == "rgb(255, 255, 255)") is not dark
         assert json.loads(await tab.evaluate("JSON.stringify(rows.size)")) == 3
+
+
+async def test_names_of_replicas_stay_readable_beside_records_that_are_not_committed(
+    tab: Page, told: tuple[Path, Story]
+) -> None:
+    page, story = told
+    async with shown(tab, page, width=320):
+        await tab.evaluate("selected = 'orders-0'")
+        for place in range(len(story.changes)):
+            await tab.evaluate(f"show({place})")
+            if await tab.evaluate("document.querySelector('#tapes .pending') !== null"):
+                break
+        uncovered = await tab.evaluate("""
+        [...document.querySelectorAll('#tapes tr')].filter(row => row.querySelector('.pending'))
+          .map(row => {
+            const scrolled = row.closest('.scrolled');
+            scrolled.style.width = '140px';
+            scrolled.scrollLeft = scrolled.scrollWidth;
+            row.scrollIntoView({block: 'center'});
+            const name = row.querySelector('th'), at = name.getBoundingClientRect();
+            const pending = row.querySelector('.pending').getBoundingClientRect();
+            return pending.left < at.right
+              && document.elementFromPoint(pending.left + 2, at.top + at.height / 2) === name;
+          })
+        """)
+        assert uncovered
+        assert all(uncovered)
