@@ -9,9 +9,7 @@ hashed. Outside code learns what happens from the events passed to observers.
 
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from typing import Final
 
-import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -61,10 +59,9 @@ from emulator.restore.groups import StoredGroup, stored_groups
 from emulator.restore.logs import committed_offsets, replicas_on_disk
 from emulator.restore.metadata_log import controller_ids, snapshot_of
 from emulator.restore.znodes import stored_znodes
-from emulator.simulation.bytes_by_number import BytesByNumber
 from emulator.simulation.kernel import Host, Kernel, KernelState, Observer
 from emulator.simulation.network import Network, NetworkState
-from emulator.simulation.packed_list import as_list
+from emulator.simulation.pieces import pieces
 from emulator.simulation.snapshot import copier
 from emulator.storage.log import Log
 from emulator.storage.record_ledger import RecordLedger
@@ -109,24 +106,6 @@ class ClusterState(Struct, array_like=True):
     assignments: dict[str, list[int]]
     topic_configs: dict[str, dict[str, str]]
     kraft: KRaftState | None = None
-
-
-_IN_FILES: Final = msgspec.msgpack.Ext(1, b"batches of external clients")
-"""What stands in an encoded state for the batches, which may not fit in memory together."""
-
-
-def _as_plain(value: object) -> object:
-    return _IN_FILES if type(value) is BytesByNumber else as_list(value)
-
-
-_encoder = msgspec.msgpack.Encoder(enc_hook=_as_plain)
-
-
-def _map_header(count: int) -> bytes:
-    """How a map of so many items begins in MessagePack."""
-    if count < 1 << 4:
-        return bytes([0x80 | count])
-    return b"\xde" + count.to_bytes(2) if count < 1 << 16 else b"\xdf" + count.to_bytes(4)
 
 
 class Cluster:
@@ -468,13 +447,9 @@ class Cluster:
     @property
     def state_hash(self) -> str:
         """The SHA-256 hash of the cluster's entire state, with its batches, wherever these are."""
-        batches = self.state.clients.encoded
-        before, _, after = _encoder.encode(self.state).partition(_encoder.encode(_IN_FILES))
-        summed = sha256(before)
-        summed.update(_map_header(len(batches)))
-        for number, data in batches.items():
-            summed.update(_encoder.encode(number) + _encoder.encode(data))
-        summed.update(after)
+        summed = sha256()
+        for piece in pieces(self.state):
+            summed.update(piece)
         return summed.hexdigest()
 
     def subscribe(self, observer: Callable[[events.Event], None]) -> None:

@@ -4,9 +4,11 @@ A batch of one record is an object with two int objects, 150 bytes in total; enc
 five. A cluster mostly accesses the ends of its logs, so only those are kept as objects.
 """
 
+import lzma
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from itertools import takewhile
+from operator import sub
 from types import GenericAlias
 from typing import Any, ClassVar, Final, TypeVar, overload
 from zlib import compress, decompress
@@ -22,6 +24,14 @@ WEIGHT_MAX: Final = 16 << 20
 
 FASTEST: Final = 1
 """The compression level."""
+SAMPLE_BYTES: Final = 1 << 20
+"""A longer block may repeat itself at a distance of more than zlib's 32 KiB."""
+LITTLE: Final = 4
+"""How many times smaller its beginning becomes, at least, if zlib will do."""
+STRING_BYTES: Final = 49
+"""What a string takes in memory besides its characters."""
+_FAR: Final = ({"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 18},)
+_XZ_MAGIC: Final = b"\xfd7zXZ\0"
 
 _Item = TypeVar("_Item", bound=Struct)
 _Self = TypeVar("_Self", bound="PackedList[Any]")
@@ -32,17 +42,16 @@ class _Blocks:
     """Encoded blocks, and the most recently decoded one as objects.
 
     ``ends`` has how many items there are up to the end of each block, ``firsts`` the number by
-    which the first item of each is found.
+    which the first item of each is found. ``decoded`` is with its index.
     """
 
-    __slots__ = ("data", "decoded", "decoded_index", "ends", "firsts")
+    __slots__ = ("data", "decoded", "ends", "firsts")
 
     def __init__(self) -> None:
         self.data: list[bytes] = []
         self.ends: list[int] = []
         self.firsts: list[int] = []
-        self.decoded: list[Any] = []
-        self.decoded_index = -1
+        self.decoded: tuple[int, list[Any]] = (-1, [])
 
     def copy(self) -> "_Blocks":
         """A copy that shares the encoded blocks, which are immutable."""
@@ -106,7 +115,7 @@ class PackedList(MutableSequence[_Item]):
     def objects(self) -> int:
         """The number of items currently held as objects."""
         blocks = self._blocks
-        return len(self._tail) + (0 if blocks is None else len(blocks.decoded))
+        return len(self._tail) + (0 if blocks is None else len(blocks.decoded[1]))
 
     # ---- at the end
 
@@ -129,7 +138,7 @@ class PackedList(MutableSequence[_Item]):
         if by is not None:
             blocks.firsts.append(by(tail[0]))
         blocks.ends.append(self._packed + size)
-        blocks.data.append(compress(_ENCODE(tail[:size]), FASTEST))
+        blocks.data.append(_compressed(_ENCODE(tail[:size])))
         del tail[:size]
 
     def pop(self, index: int = -1) -> _Item:
@@ -149,7 +158,7 @@ class PackedList(MutableSequence[_Item]):
             if not blocks.data:
                 self._blocks = None
             else:
-                blocks.decoded, blocks.decoded_index = [], -1
+                blocks.decoded = (-1, [])
         return item
 
     def __setitem__(self, index: int | slice, value: object) -> None:
@@ -246,22 +255,55 @@ class PackedList(MutableSequence[_Item]):
     def _packed(self) -> int:
         return 0 if self._blocks is None or not self._blocks.ends else self._blocks.ends[-1]
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether some items are encoded."""
+        return self._blocks is not None
+
+    def encoded(self) -> Iterator[tuple[bytes, int]]:
+        """Its items in MessagePack: lists that take little memory each, with their lengths."""
+        blocks = self._blocks
+        if blocks is not None:
+            lengths = map(sub, blocks.ends, (0, *blocks.ends))
+            yield from zip(map(_decompressed, blocks.data), lengths, strict=True)
+        yield _ENCODE(self._tail), len(self._tail)
+
     def _unpacked(self, data: bytes) -> list[_Item]:
-        return self._decoder.decode(decompress(data))
+        return self._decoder.decode(_decompressed(data))
 
     def _block(self, index: int) -> list[_Item]:
         blocks = self._blocks
         assert blocks is not None
-        if blocks.decoded_index != index:
-            blocks.decoded = self._unpacked(blocks.data[index])
-            blocks.decoded_index = index
-        return blocks.decoded
+        decoded_index, items = blocks.decoded
+        if decoded_index != index:
+            items = self._unpacked(blocks.data[index])
+            blocks.decoded = (index, items)
+        return items
 
     def _part(self, start: int, stop: int, step: int) -> list[_Item]:
         packed = self._packed
         if start >= packed and step > 0:
             return self._tail[start - packed : max(stop - packed, 0) : step]
         return [self[index] for index in range(start, stop, step)]
+
+
+def _compressed(encoded: bytes) -> bytes:
+    """Compress a block: fast, or else so that long texts which are repeated take little."""
+    if len(encoded) > SAMPLE_BYTES:
+        sample = compress(encoded[:SAMPLE_BYTES], FASTEST)
+        if LITTLE * len(sample) > SAMPLE_BYTES:
+            return lzma.compress(encoded, check=lzma.CHECK_NONE, filters=_FAR)
+    return compress(encoded, FASTEST)
+
+
+def _decompressed(data: bytes) -> bytes:
+    return lzma.decompress(data) if data.startswith(_XZ_MAGIC) else decompress(data)
+
+
+def text_bytes(keys: Sequence[str | None], values: Sequence[str]) -> int:
+    """The memory of the keys and values of records, as if each were an ASCII string of its own."""
+    characters = sum(map(len, values)) + sum(len(key) for key in keys if key is not None)
+    return characters + STRING_BYTES * (len(values) + len(keys))
 
 
 def same_start(first_list: Sequence[Any], second_list: Sequence[Any]) -> int:

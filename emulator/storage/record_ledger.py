@@ -7,7 +7,7 @@ from msgspec import Struct
 from emulator.protocol import RecordBatch
 from emulator.simulation.bytes_by_number import BytesByNumber
 from emulator.simulation.kernel import STARTED_MS
-from emulator.simulation.packed_list import PackedList
+from emulator.simulation.packed_list import PackedList, text_bytes
 from emulator.wire.exceptions import WireError
 from emulator.wire.records import memory_records, record_batch
 from emulator.wire.records.record import Record
@@ -39,16 +39,11 @@ class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
         return self.encoded or len(self.values)
 
 
-def _text_bytes(entry: LedgerEntry) -> int:
-    """About how much the values of a batch weigh: they are mostly alike."""
-    return len(entry.values[0]) * len(entry.values) if entry.values else 0
-
-
 class LedgerEntries(
     PackedList[LedgerEntry],
     kind=LedgerEntry,
     by=attrgetter("first_record"),
-    weight=_text_bytes,
+    weight=lambda entry: text_bytes(entry.keys, entry.values),
 ):
     """All batches ever created, in the order of their record ids."""
 
