@@ -13,7 +13,6 @@ from commands.runs.script_runner import ScriptRunner
 from emulator.inputs.statements import Statement
 from emulator.scenario.outcome import Outcome
 from sessions.garbage_collection import collector_resting
-from sessions.model.ledger_batches import LedgerBatches
 
 if TYPE_CHECKING:  # only runs with --record import it: it takes a tenth of a start-up
     from sessions.recording.recorder import Recorder
@@ -39,7 +38,7 @@ def run_script(
             with cutting_off(pace.limit_us):
                 runner = started(script, pace, recording)
                 if recording is not None:
-                    recording.run_for_long(LedgerBatches(runner.cluster.ledger))
+                    recording.look_in(runner.cluster.ledger)
                 code = driven(runner, ending, json)
         except CutOff as cut:
             return _given_up(recording, cut)

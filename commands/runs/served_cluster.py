@@ -32,7 +32,6 @@ from sessions.gateway.spill_file import KEEP_MEMORY, TemporarySpillFile
 from sessions.grammar.event_patterns import looked_up
 from sessions.grammar.words import BadWord
 from sessions.model import clients, summary
-from sessions.model.ledger_batches import LedgerBatches
 from sessions.recording.recorder import Recorder
 from sessions.text import clock
 
@@ -117,7 +116,7 @@ class ServedCluster:
             tls=access.tls,
         )
         if recorder is not None:
-            recorder.run_for_long(LedgerBatches(ledger))
+            recorder.look_in(ledger)
             self.gateway.looked.append(recorder.tick)
 
     @property

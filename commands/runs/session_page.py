@@ -13,7 +13,7 @@ from console.render.cause_chain import fold_text
 from console.render.tapes import tape_order
 from emulator import events
 from emulator.events import CHANGE, Event, MetadataRecordCommitted
-from sessions.model.batches import named_before
+from sessions.model.batches import named_up_to
 from sessions.model.event_text import in_words
 from sessions.model.health import STATES
 from sessions.model.quorum import controller_of
@@ -167,7 +167,7 @@ class Gatherer:
     def _records(self) -> None:
         """Keep the values of records that are new."""
         batches = self.stage.view.state.batches
-        new = batches[named_before(batches, self._next_record) :] if batches else ()
+        new = batches[named_up_to(batches, self._next_record - 1) :] if batches else ()
         for batch in new:
             self._next_record = batch.first_record + 1
             if self._values + len(batch.values) > VALUES_MAX:

@@ -2,12 +2,13 @@
 
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from operator import attrgetter
 from typing import Final
 
-from emulator.events import Event, MessageSent, MetadataRecordCommitted
+from emulator.events import Event, MessageSent, MetadataRecordCommitted, ProduceSent
+from emulator.simulation.packed_list import text_bytes
 from sessions.format.allowance import Allowance, StillReadingError
 from sessions.format.codec import BlockError
 from sessions.format.errors import (
@@ -59,7 +60,7 @@ class Chunks:
         self._cache: OrderedDict[int, list[Event]] = OrderedDict()
         self._weights: dict[int, int] = {}
         self._partial: dict[tuple[int, int, Kinds], list[Event]] = {}
-        self._early: tuple[int, list[Batch]] = (1, [])
+        self._early: tuple[int, Sequence[Batch]] = (1, [])
         self._batches_of_record: list[Batch] = []
         self._allowance: Allowance | None = None
 
@@ -223,7 +224,7 @@ class Chunks:
                 return batches[::-1]
         return [*self._beginning(), *batches[::-1]]
 
-    def _beginning(self) -> list[Batch]:
+    def _beginning(self) -> Sequence[Batch]:
         """Return the batches kept at the file's beginning."""
         first = self.first_seq
         if self._early[0] != first:
@@ -335,6 +336,8 @@ class Chunks:
 
 def weight_of(event: Event) -> int:
     """Return the memory that an event uses, in units of a usual one: some contain long lists."""
+    if type(event) is ProduceSent:
+        return 1 + text_bytes(event.keys, event.values) // EVENT_BYTES
     return 1 + len(event.detail) if type(event) is MessageSent else 1
 
 

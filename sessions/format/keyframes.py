@@ -19,7 +19,7 @@ from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Snapshot
 from sessions.model.handlers.quorum import ELECTION, elected
 from sessions.model.long_metadata_log import LongMetadataLog, Piece, plain_list
-from sessions.model.states import Batch, PartitionState, QuorumState, ViewState
+from sessions.model.states import Batch, Batches, PartitionState, QuorumState, ViewState
 
 
 class Keyframe(msgspec.Struct, array_like=True):
@@ -172,7 +172,7 @@ def _lay_on(view: ClusterView, frame: Keyframe) -> None:
     old.producers.update(new.producers)
     old.consumers.update(new.consumers)
     old.groups.update(new.groups)
-    old.batches = []
+    old.batches = Batches()
 
 
 def _join_logs(view: ClusterView, frame: Keyframe) -> None:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from sessions.format.metadata import Extent
 from sessions.format.writer import LOG_PAGES_MAX, PAGE_BYTES
-from sessions.model.batches import named_before
+from sessions.model.batches import named_up_to
 from sessions.model.states import Batch
 
 PLACES: Final = 8
@@ -82,5 +82,5 @@ class Bound:
 
     def early(self, place: Place, batches: Sequence[Batch]) -> list[Batch]:
         """Return those of ``batches`` that a file starting at a place keeps."""
-        end = named_before(batches, place.next_record)
+        end = named_up_to(batches, place.next_record - 1)
         return newest(batches[:end], characters=self.limit_bytes // PLACES)

@@ -12,7 +12,15 @@ from sessions.model.folding import Model, Snapshot
 from sessions.model.handlers.table import HANDLERS
 from sessions.model.health import BY_FLAG, BY_MILD_FLAG, STATUSES, Counts, writes_of
 from sessions.model.long_metadata_log import plain_list
-from sessions.model.states import Batch, PartitionState, ReplicaState, Run, ViewState, ZnodeState
+from sessions.model.states import (
+    Batch,
+    Batches,
+    PartitionState,
+    ReplicaState,
+    Run,
+    ViewState,
+    ZnodeState,
+)
 from sessions.model.waiting import is_stalled
 
 __all__ = ["STATUSES", "ClusterView", "Counts"]
@@ -97,10 +105,10 @@ class ClusterView(Model):
 
     def batch(self, record_id: int) -> Batch | None:
         """The batch that carried a record; None if nobody knows it."""
-        batches = self.state.batches
-        if batches and record_id >= batches[0].first_record:
-            return batch_in(batches, record_id)
-        return None if self.older_batches is None else self.older_batches(record_id)
+        batch = batch_in(self.state.batches, record_id)
+        if batch is None and self.older_batches is not None:
+            return self.older_batches(record_id)
+        return batch
 
     def value(self, record_id: int) -> str:
         """A record's value; ``#id`` if nobody knows it."""
@@ -199,7 +207,7 @@ class ClusterView(Model):
 
 def _nothing() -> ViewState:
     """Return an empty state with only ZooKeeper's own nodes, whose creation cversion ignores."""
-    state = ViewState()
+    state = ViewState(batches=Batches())
     for path, names in (
         ("/", ("zookeeper",)),
         ("/zookeeper", ("quota", "config")),

@@ -1,30 +1,20 @@
 """The batches of a running cluster as its ledger has them: no view need keep their texts."""
 
-from collections.abc import Iterable, Sequence
-from typing import Final, overload
+from collections.abc import Sequence
+from typing import overload
 
 from emulator.storage.record_ledger import RecordLedger
 from sessions.model.states import Batch
 
-LATEST: Final = 16
-"""How many batches a view keeps itself: those that the next events are about."""
-
 
 class LedgerBatches:
-    """Knows what a recorder's view has forgotten."""
+    """Knows all batches, of which a recorder's view has only the latest."""
 
     def __init__(self, ledger: RecordLedger) -> None:
         """Look in ``ledger``; what no log has any more is known without its values."""
         self._ledger = ledger
 
-    def take_from(self, batches: list[Batch]) -> None:
-        """Let a view forget all but the latest."""
-        del batches[:-LATEST]
-
-    def forget_before(self, record_id: int) -> None:
-        """Go on knowing the older ones: the cluster has them in any case."""
-
-    def with_newer(self, _: Iterable[Batch]) -> Sequence[Batch]:
+    def all(self) -> Sequence[Batch]:
         """All batches, each of which is looked up when it is asked for."""
         return _Batches(self._ledger, range(len(self._ledger.entries)))
 

@@ -6,11 +6,12 @@ Times are virtual microseconds, offsets Kafka's.
 """
 
 from collections.abc import MutableSequence
+from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct, field
 
-from emulator.simulation.packed_list import PackedList
+from emulator.simulation.packed_list import PackedList, text_bytes
 
 US_PER_SECOND: Final = 1_000_000
 NO_SEED: Final = -1
@@ -394,6 +395,15 @@ class Batch(Struct, frozen=True, array_like=True, gc=False):
     sent_us: int
 
 
+class Batches(
+    PackedList[Batch],
+    kind=Batch,
+    by=attrgetter("first_record"),
+    weight=lambda batch: text_bytes(batch.keys, batch.values),
+):
+    """All batches that have been sent, in the order of their record ids."""
+
+
 class LinkState(Struct, array_like=True):
     """A link with a fault: cut, slow, lossy or holding messages."""
 
@@ -507,7 +517,7 @@ class ViewState(Struct, array_like=True):
     sessions: dict[int, int] = field(default_factory=dict)
     producers: dict[str, ProducerState] = field(default_factory=dict)
     consumers: dict[str, ConsumerState] = field(default_factory=dict)
-    batches: list[Batch] = field(default_factory=list)
+    batches: MutableSequence[Batch] = field(default_factory=list)
     links: list[LinkState] = field(default_factory=list)
     bookmarks: list[Bookmark] = field(default_factory=list)
     expectations: Expectations = field(default_factory=Expectations)

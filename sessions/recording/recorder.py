@@ -7,7 +7,7 @@ is as small as a fast one's. After a crash the file has everything up to the las
 import sqlite3
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -16,6 +16,8 @@ from typing import Final, Protocol
 from emulator import events
 from emulator.events import Event
 from emulator.inputs.statements import Statement
+from emulator.simulation.packed_list import text_bytes
+from emulator.storage.record_ledger import RecordLedger
 from sessions.format import codec
 from sessions.format.bookmarks import merged
 from sessions.format.errors import SessionError
@@ -24,11 +26,12 @@ from sessions.format.metadata import Extent, Origin, Outcome, RecordedInput
 from sessions.format.retention import Bound
 from sessions.format.schema import SUFFIX
 from sessions.format.writer import LOG_PAGES_MAX, SessionWriter
-from sessions.model.batches import OlderBatches, next_record
+from sessions.model.batches import next_record
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Snapshot
+from sessions.model.ledger_batches import LedgerBatches
 from sessions.model.long_metadata_log import LongMetadataLog, Piece
-from sessions.model.states import Batch, Bookmark
+from sessions.model.states import Batch, Batches, Bookmark
 from sessions.recording.keyframe_taker import KeyframeTaker
 
 FLUSH_SECONDS: Final = 0.2
@@ -38,7 +41,7 @@ CHUNK_EVENTS_MIN: Final = 16
 CHUNK_BYTES: Final = 1 << 19
 """Chunks that compress to more than this are made shorter (large batches, many partitions)."""
 CHUNK_TEXT_MAX: Final = 1 << 24
-"""A chunk whose records' values have more characters is complete, however well they compress."""
+"""A chunk whose records' texts take more memory is complete, however well they compress."""
 REWRITE_EVENTS_MAX: Final = 1024
 REWRITE_BYTES_MAX: Final = 1 << 15
 """A chunk of this size is not rewritten after a flush: the next event starts a new one."""
@@ -62,22 +65,6 @@ class Recorded(Protocol):
     @property
     def state_hash(self) -> str:
         """SHA-256 of the cluster's state and of everything in flight, in hex."""
-
-
-class Older(Protocol):
-    """A source of batches that a view has forgotten."""
-
-    def take_from(self, batches: list[Batch]) -> None:
-        """Remove the older ones from a view's."""
-
-    def forget_before(self, record_id: int) -> None:
-        """Nobody asks for batches before the one that begins with a record any more."""
-
-    def with_newer(self, batches: Iterable[Batch]) -> Sequence[Batch]:
-        """Return all batches, the last of which a view still has."""
-
-    def batch(self, record_id: int) -> Batch | None:
-        """Return the batch that carried a record, if it is known."""
 
 
 ChunkListener = Callable[[list[Event]], None]
@@ -120,7 +107,7 @@ class Recorder:
         self._folded = 0
         self._pieces: list[Piece] = []
         self._begins_late = begin is not None
-        self._older: Older | None = None
+        self._ledger: LedgerBatches | None = None
         self.tail: list[Event] = []
         self.extent = Extent()
         self.failure: SessionError | None = None
@@ -134,7 +121,7 @@ class Recorder:
         self._announced: deque[Statement] = deque()
         self._stored_seq = self._view.seq
         self._tail_bytes = 0
-        self._tail_characters = self._measured = 0
+        self._text_bytes = 0
         self._chunk_limit = CHUNK_EVENTS_MAX
         self._next_look = 0
         self._looked = self._flushed = monotonic()
@@ -150,6 +137,10 @@ class Recorder:
     def __call__(self, event: Event) -> None:
         """Take the next event."""
         self.tail.append(event)
+        if type(event) is events.ProduceSent:
+            self._text_bytes += text_bytes(event.keys, event.values)
+            if self._text_bytes > CHUNK_TEXT_MAX:
+                self._next_look = event.seq
         if event.seq >= self._next_look:
             self._look(event.seq)
 
@@ -175,7 +166,7 @@ class Recorder:
     def _drop_tail(self) -> None:
         self._fold()
         self.tail = []
-        self._folded = self._measured = self._tail_characters = 0
+        self._folded = self._text_bytes = 0
 
     @property
     def last_snapshot(self) -> Snapshot:
@@ -186,14 +177,10 @@ class Recorder:
         """Announce the statement of the next InputReceived; call it before submitting that."""
         self._announced.append(statement)
 
-    def run_for_long(self, older: Older | None = None) -> None:
-        """Drop old batches from the view from here on: it saves memory, but slows lookups.
-
-        ``older`` knows them from then on; without it they are kept in a smaller form.
-        """
-        if self._older is None:
-            self._older = OlderBatches() if older is None else older
-            self.view.older_batches = self._older.batch
+    def look_in(self, ledger: RecordLedger) -> None:
+        """Find the values of records in the cluster's ledger, once a chunk has been written."""
+        self._ledger = LedgerBatches(ledger)
+        self.view.older_batches = self._ledger.batch
 
     def follow(self, runner: Recorded) -> None:
         """Ask this runner for the final state when the recording is closed."""
@@ -202,9 +189,7 @@ class Recorder:
     def _look(self, seq: int) -> None:
         """Seal a full chunk, flush after a while; looks are rare while events come fast."""
         now = monotonic()
-        new, self._measured = self.tail[self._measured :], len(self.tail)
-        self._tail_characters += sum(map(_characters, new))
-        if len(self.tail) >= self._chunk_limit or self._tail_characters > CHUNK_TEXT_MAX:
+        if len(self.tail) >= self._chunk_limit or self._text_bytes > CHUNK_TEXT_MAX:
             self._guarded(self._seal)
         if now - self._flushed >= FLUSH_SECONDS:
             self.flush()
@@ -327,8 +312,9 @@ class Recorder:
         self._note_records()
         if self._bound is not None:
             self._keep_bound(self._bound, size)
-        if self._older is not None:
-            self._older.take_from(self.view.state.batches)
+        if self._ledger is not None:
+            state = self.view.state
+            state.batches = Batches(state.batches[-1:])
         frame = self._frames.take_if_due()
         if frame is not None:
             self._frames.note_frame(self.writer.put_keyframe(frame))
@@ -359,8 +345,6 @@ class Recorder:
             begins = beginning
         if begins is not None:
             batches = bound.early(begins, self._all_batches())
-            if batches and self._older is not None:
-                self._older.forget_before(batches[0].first_record)
             self.writer.put_batches(begins.extent.first_seq - 1, batches)
             self.writer.commit()
             self.extent = begins.extent
@@ -368,8 +352,7 @@ class Recorder:
                 listen()
 
     def _all_batches(self) -> Sequence[Batch]:
-        newer = self.view.state.batches
-        return newer if self._older is None else self._older.with_newer(newer)
+        return self.view.state.batches if self._ledger is None else self._ledger.all()
 
     def _put_inputs(self, groups: codec.Groups) -> None:
         for event in groups.get(events.InputReceived, ()):
@@ -404,13 +387,6 @@ class Recorder:
 
     def _outcome(self, word: str) -> Outcome | None:
         return None if self._recorded is None else outcome_of(self.view, self._recorded, word)
-
-
-def _characters(event: Event) -> int:
-    """Return about how many characters the values of an event's records have."""
-    if type(event) is not events.ProduceSent or not event.values:
-        return 0
-    return len(event.values) * len(event.values[0])
 
 
 def adapted(limit: int, size: int) -> int:

@@ -37,7 +37,6 @@ class GrowingSource(Source):
         self._chunks = Chunks(self._session, lambda: recorder.tail)
         recorder.chunk_listeners.append(self._chunks.remember)
         recorder.drop_listeners.append(self._session.refresh)
-        recorder.run_for_long()
         self._past: Cursor | None = None
         self._samples: list[tuple[int, int, Counts]] = []
 

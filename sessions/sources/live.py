@@ -65,6 +65,7 @@ class LiveSource(GrowingSource):
         super().__init__(recorder)
         self.runner = runner
         self.cluster = runner.cluster
+        recorder.look_in(runner.cluster.ledger)
         self._parse = parse
         self._still = Lock()
         self._pending_lines: list[PendingLine] = []

@@ -10,12 +10,13 @@ from emulator.cluster import Cluster
 from emulator.events import ProduceSent
 from emulator.inputs.statements import AnyInput, CreateTopic, Produce
 from emulator.scenario.runner import Runner
+from emulator.simulation.bytes_by_number import BytesByNumber
+from emulator.storage.record_ledger import LedgerEntries, RecordLedger
 from sessions.format import retention
 from sessions.format.chunks import Chunks
 from sessions.format.errors import SessionDroppedError
 from sessions.format.file import SessionFile
 from sessions.format.retention import Bound, newest
-from sessions.model.batches import KEPT
 from sessions.model.states import Batch
 from sessions.playback.replay import Replay
 from sessions.playback.verify import verify
@@ -72,15 +73,17 @@ def test_a_bounded_recording_keeps_its_newest_events_and_its_size(tmp_path: Path
 def test_a_file_takes_along_what_its_view_has_forgotten(tmp_path: Path) -> None:
     path, last = tmp_path / "a.tide.db", 12_000
     with bounded(path) as recorder:
-        recorder.run_for_long()
+        ledger = RecordLedger(LedgerEntries(), BytesByNumber())
+        recorder.look_in(ledger)
         for seq in range(1, last + 1):
             text = f"{seq * 7919:x}" * 4
+            ledger.enter("p", "t-0", [], [text], acks=1, now_us=seq)
             recorder(ProduceSent(seq, seq, 0, "p", "t-0", seq, [], [text], 1))
     with SessionFile(path) as session:
         first, beginning = session.first_seq, session.beginning()
     assert beginning is not None
     early = [batch.first_record for batch in beginning.state.batches]
-    assert 100 < len(early) < first < last - KEPT
+    assert 100 < len(early) < first < last - 1_000
     assert early == list(range(first - len(early), first))
 
 

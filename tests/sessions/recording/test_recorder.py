@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from emulator.clients.record_sizes import BUFFER_BYTES
 from emulator.cluster import Cluster
 from emulator.events import Event, ProduceSent
 from emulator.inputs.statements import AnyInput
 from emulator.scenario.runner import Runner
+from emulator.simulation.bytes_by_number import BytesByNumber
+from emulator.storage.record_ledger import LedgerEntries, RecordLedger
 from sessions.format.chunks import Chunks
 from sessions.format.errors import SessionError, SessionMissingError
 from sessions.format.file import SessionFile
-from sessions.model import batches
 from sessions.playback.replay import Replay
 from sessions.playback.verify import verify
 from sessions.recording import recorder as record
@@ -53,16 +55,15 @@ def test_the_recorders_view_is_up_to_date_after_each_event(tmp_path: Path) -> No
     recorder.close()
 
 
-def test_a_view_that_runs_for_long_forgets_old_batches_and_still_knows_all_values() -> None:
-    recorder = Recorder(None, origin())
-    recorder.run_for_long()
-    produced = 3 * batches.KEPT
+def test_a_view_forgets_batches_that_the_ledger_has_and_still_knows_all_values() -> None:
+    recorder, ledger = Recorder(None, origin()), RecordLedger(LedgerEntries(), BytesByNumber())
+    recorder.look_in(ledger)
+    produced = 3_000
     for seq in range(1, produced + 1):
+        ledger.enter("p", "t-0", [], [f"v-{seq}"], acks=-1, now_us=seq)
         recorder(ProduceSent(seq, seq, 0, "p", "t-0", seq, [], [f"v-{seq}"], -1))
-    held = len(recorder.view.state.batches)
-    assert held <= batches.KEPT + record.CHUNK_EVENTS_MAX
     recorder.flush()
-    assert len(recorder.view.state.batches) == batches.KEPT
+    assert len(recorder.view.state.batches) == 1
     runs = [(1, produced)]
     assert recorder.view.values_of(runs) == [f"v-{seq}" for seq in range(1, produced + 1)]
     assert recorder.view.copy().value(1) == "v-1"
@@ -73,12 +74,25 @@ def test_large_records_make_short_chunks(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "a.tide.db", origin())
     chunks: list[int] = []
     recorder.chunk_listeners.append(lambda members: chunks.append(len(members)))
-    value = "v" * (record.CHUNK_TEXT_MAX // record.LOOK_AT_CLOCK_EVERY)
-    for seq in range(1, 300):
+    value = "v" * (record.CHUNK_TEXT_MAX // 3)
+    for seq in range(1, 30):
         recorder(ProduceSent(seq, seq, 0, "p", "t-0", seq, [], [value], -1))
     recorder.close()
-    assert chunks
-    assert max(chunks) <= 2 * record.LOOK_AT_CLOCK_EVERY + 1
+    assert chunks == [3] * 9
+
+
+def test_a_recording_of_the_largest_batches_can_be_read(tmp_path: Path) -> None:
+    """Without acknowledgements nothing comes between them."""
+    path, count = tmp_path / "a.tide.db", 5
+    recorder = Recorder(path, origin())
+    for seq in range(1, count + 1):
+        values = [f"{number} {'v' * 16_000}" for number in range(BUFFER_BYTES // 16_100)]
+        first = 1 + (seq - 1) * len(values)
+        recorder(ProduceSent(seq, seq, 0, "p", "t-0", first, [], values, 0))
+    recorder.close()
+    with SessionFile(path) as session:
+        assert (session.damage, session.last_seq) == ("", count)
+        assert all(len(session.events(chunk)) == 1 for chunk in session.chunks)
 
 
 def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
