@@ -263,4 +263,4 @@ def test_the_lock_pins_every_declared_dependency() -> None:
     }
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     pinned = set(re.findall(r"^([\w.-]+)==\S+", lock, flags=re.MULTILINE))
-    assert sorted(declared - pinned) == []
+    assert sorted(declared - pinned) == [project["name"]]  # an extra names another one

@@ -59,7 +59,7 @@ def test_here_nobody_intrudes() -> None:
 
 
 def test_the_wheel_has_these_packages_and_nothing_else_at_its_top(tmp_path: Path) -> None:
-    pytest.importorskip("hatchling", reason="the dev extra brings it")
+    pytest.importorskip("hatchling", reason="the extra `test` brings it")
     code = f"from hatchling.build import build_wheel; print(build_wheel({str(tmp_path)!r}))"
     subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True
