@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
@@ -18,7 +19,7 @@ from commands.cli.options import flag, option
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.output import streams
-from sessions.grammar.words import BadWord
+from sessions.grammar.words import BadWord, nearest
 
 if TYPE_CHECKING:
     from commands.conformance.case import Case, Result
@@ -117,11 +118,12 @@ def conform(
 ) -> int:
     """Run scenarios of failure with Kafka clients, and judge them by the answers that they got.
 
-    Each case serves a cluster of its own, breaks it while the client works, and asks guarantees:
-    that nothing that was acknowledged is lost, order, isolation, and delivery at least, at most or
-    exactly once. A client is a program that reads requests and writes answers, a JSON object a
-    line (docs/conform.md). The session of a case that fails is kept, and the command that opens it
-    at that moment is printed. Exit status 1: a client does not keep to a guarantee.
+    Each case serves a cluster of its own, breaks it while the client works, and checks
+    guarantees: nothing acknowledged is lost, order and isolation hold, and records are delivered at
+    least, at most or exactly once. A client is a program that reads requests and writes answers,
+    one JSON object per line (docs/conform.md). The session of a case that fails is kept, and the
+    command that opens it at that moment is printed. Exit status 1: a client did not keep a
+    guarantee.
     """
     from commands.conformance.adapter import AdapterError
     from commands.conformance.case import Case
@@ -212,6 +214,9 @@ def _command(client: str, folder: Path) -> "Command":
         words = []
     if not any(words):
         message = f"'{client}' is neither a client nor a command"
+        raise CommandError(ExitCode.USAGE, f"'tidegauge conform': {message}")
+    if words == [client] and shutil.which(client) is None and (hint := nearest(client, CLIENTS)):
+        message = f"there is no client or program '{client}'{hint}"
         raise CommandError(ExitCode.USAGE, f"'tidegauge conform': {message}")
     return Command(words)
 

@@ -80,7 +80,9 @@ def compact(dataset: Dataset) -> None:
 @app.command("remove", epilog=examples("tidegauge dataset remove dataset/ run-1 run-2"))
 def remove(
     dataset: Dataset,
-    sessions: Annotated[list[str], argument("SESSION", text="the names of the sessions to remove")],
+    sessions: Annotated[
+        list[str], argument("SESSION..", text="the names of the sessions to remove")
+    ],
 ) -> None:
     """Remove sessions from a dataset.
 

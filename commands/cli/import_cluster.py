@@ -103,9 +103,9 @@ def import_cluster(
     a *.log or *.checkpoint of it; a JSON dump or a snapshot file of ZooKeeper; resources of
     Strimzi; kafka_cluster_state or partition_load of Cruise Control; a JSON list of brokers with
     id and rack; an image; kafka://HOST:PORT, a running cluster, to which only requests that read
-    are sent. Several sources are merged. Standard error says what was read, what the
-    sources contradict each other in and which of them wins, and what none of them says and is
-    therefore assumed. With --at, metadata logs and ZooKeeper's transaction logs are read up to
+    are sent. Several sources are merged. Standard error says what was read, where the sources
+    contradict each other and which of them wins, and what is assumed because none of them says it.
+    With --at, metadata logs and ZooKeeper's transaction logs are read up to
     that place: the cluster just before an incident. With --diff the exit status is 1 if there are
     differences.
     """

@@ -65,7 +65,7 @@ def postmortem(
         switch(
             "--check/--no-check",
             text="check each record against the rules of the release",
-            default="all records",
+            default="check",
         ),
     ] = None,
     zone: Annotated[
@@ -82,7 +82,7 @@ def postmortem(
         option(
             "--what-if",
             metavar="CONFIG=VALUE",
-            text="run the worst incidents on the emulator without and with this; repeatable",
+            text="run the worst incidents on the emulator without and with this; may be repeated",
         ),
     ] = None,
     as_json: AsJson = False,

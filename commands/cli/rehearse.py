@@ -202,10 +202,10 @@ def rehearse(
 ) -> int:
     """Rehearse failures of a cluster that you run, on an emulated copy.
 
-    The copy starts in the state that the sources tell, loses a broker, a controller or a rack, and
-    does what that release of Kafka does. Nothing is sent to your cluster. The exit status is 0 if
-    nothing that is healthy now becomes unavailable or unwritable in any case, and 1 otherwise; with
-    --baseline it is 1 if something became worse.
+    The copy starts in the state that the sources describe, loses a broker, a controller or a rack,
+    and does what that release of Kafka does. Nothing is sent to your cluster. The exit status is 0
+    if nothing that is healthy now becomes unavailable or unwritable in any case, and 1 otherwise;
+    with --baseline it is 1 if something became worse.
     """
     if conf and master is None:
         raise CommandError(ExitCode.USAGE, "--conf is of Spark, and there is no --master")

@@ -27,7 +27,9 @@ app = typer.Typer(
 File = Annotated[str, argument("FILE", text="a session file, *.tide.db")]
 
 
-@app.command("list", epilog=examples("tidegauge sessions list", "tidegauge sessions list DIR"))
+@app.command(
+    "list", epilog=examples("tidegauge sessions list", "tidegauge sessions list recordings/")
+)
 def list_sessions(
     folder: Annotated[str, argument("DIR", text="a folder [default: the current one]")] = ".",
     as_json: AsJson = False,
@@ -239,7 +241,7 @@ def verify(file: File) -> ExitCode:
     ),
 )
 def export(
-    files: Annotated[list[str], argument("FILE", text="session files, *.tide.db")],
+    files: Annotated[list[str], argument("FILE..", text="session files, *.tide.db")],
     out: Annotated[
         str,
         option("--out", metavar="DATASET", text="a dataset, a folder or URI; created if missing"),
@@ -346,7 +348,7 @@ def trim(
     ),
 )
 def delete(
-    files: Annotated[list[str], argument("FILE", text="session files, *.tide.db")],
+    files: Annotated[list[str], argument("FILE..", text="session files, *.tide.db")],
     yes: Annotated[bool, flag("--yes", text="do not ask for confirmation")] = False,
 ) -> None:
     """Delete sessions, after confirmation.

@@ -21,8 +21,9 @@ from sessions.format.allowance import StillReadingError
 from sessions.model.metadata_image import RECOVERY_WORDS
 from sessions.model.states import UNKNOWN, PartitionState, ReplicaState
 from sessions.model.truths import truths
+from sessions.model.verdict import brokers_in_words
 from sessions.model.waiting import Wait, wait_for, wait_of
-from sessions.text import age, brackets, broker_list, clock, number, plain
+from sessions.text import age, brackets, clock, number, plain
 
 EPOCHS_SHOWN_MAX: Final = 5
 ROOMY: Final = 46
@@ -125,7 +126,7 @@ def writes(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     wait = wait_of(stage.view.state, partition) if statuses & {"waiting", "hw_stalled"} else None
     if wait is None or not wait.brokers:
         return []
-    words = f"acks=all waits for broker {broker_list(wait.brokers)}"
+    words = f"acks=all waits for {brokers_in_words(wait.brokers)}"
     return [line(label, Span(words, "warning")), *_times(wait, "warning", width)]
 
 

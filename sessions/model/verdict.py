@@ -69,7 +69,7 @@ def verdicts(counts: Counts) -> Iterator[Verdict]:
 def _mild(counts: Counts, trouble: str) -> Iterator[Verdict]:
     is_calm = not trouble
     if trouble and trouble not in OF_TROUBLE:
-        yield Verdict(trouble, "brokers cut off from ZooKeeper", 0, False)
+        yield Verdict(trouble, "cut off from ZooKeeper", 0, False)
     for state in MILD:
         if count := getattr(counts, state.name):
             is_calm = False

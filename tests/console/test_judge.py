@@ -38,8 +38,8 @@ from emulator.releases.config import resolve
 from emulator.scenario.runner import Runner
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState
+from sessions.model.verdict import brokers_in_words, words
 from sessions.model.verdict import verdict as worst_verdict
-from sessions.model.verdict import words
 from tests.console.fakes import ListSource
 from tests.console.judge import Elections, HighWatermarks, PartitionTruth, Truth, judge, verdict
 from tests.support.kraft_soak import STATEMENTS, KraftSoak
@@ -209,7 +209,7 @@ class Judged:
         elif truth.acting:
             assert word.split()[-1:] not in (["OFFL"], ["DEAD"]), said
         if truth.waits_for and "acks=all is refused" not in drawer:
-            assert f"waits for broker {','.join(map(str, truth.waits_for))}" in drawer, said
+            assert f"waits for {brokers_in_words(truth.waits_for)}" in drawer, said
             assert word.strip(), said
         if truth.is_offline or nobody:
             assert "writes nobody takes them" in drawer, said

@@ -121,6 +121,17 @@ def test_a_crashed_controller_controls_nothing(said: After) -> None:
     assert "0 (dead)" in table
 
 
+def test_several_brokers_are_waited_for(said: After) -> None:
+    found = said(ZOOKEEPER + TOPIC + "broker freeze 0\nbroker freeze 2\nwait 1s\n")
+    assert "writes acks=all waits for brokers 2 and 0" in found.inspector
+
+
+def test_one_broker_that_is_cut_off_is_not_called_several(said: After) -> None:
+    found = said(ZOOKEEPER + TOPIC + "network cut 2 zk\nwait 1s\n")
+    assert "cut off from ZooKeeper" in found.verdict
+    assert "brokers cut off" not in found.verdict
+
+
 def test_a_quorum_without_a_majority_is_lost(said: After) -> None:
     crashes = "controller crash 101\ncontroller crash 102\n"
     found = said(KRAFT + TOPIC + crashes)

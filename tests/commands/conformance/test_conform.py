@@ -141,6 +141,11 @@ def test_an_adapter_that_is_none_is_an_error(
     assert list(tmp_path.iterdir()) == [], "a folder for no sessions is not left behind"
 
 
+def test_a_misspelt_client_is_recognized(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["conform", "kafka-pyton", "--versions", "4.1"]) == ExitCode.USAGE
+    assert "'kafka-pyton'; did you mean 'kafka-python'?" in capsys.readouterr().err
+
+
 def test_a_process_that_ends_after_its_case_is_not_the_next_ones_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
