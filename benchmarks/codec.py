@@ -81,7 +81,7 @@ def codec() -> Iterator[tuple[str, float]]:
         yield f"{name}, request read", microseconds(partial(decode_request, frame))
         written = partial(encode_response, key, version, 1, response)
         yield f"{name}, response written", microseconds(written)
-    yield "100 records, checked", microseconds(partial(memory_records.check_produced, BATCH, 9))
+    yield "100 records, checked", microseconds(partial(memory_records.check_produced, BATCH))
     yield "100 records, placed", microseconds(partial(memory_records.place, BATCH, 17, 3))
     yield "100 records, decoded", microseconds(partial(memory_records.decode, BATCH))
     yield "100 records, built", microseconds(partial(memory_records.build, RECORDS, 2))

@@ -49,6 +49,12 @@ class MetadataPublished(Struct, frozen=True, gc=False):
     """The process has applied the metadata log for the first time."""
 
 
+class PartitionsDeleted(Struct, frozen=True, gc=False):
+    """The broker has been told that topics with these partitions are deleted."""
+
+    partitions: list[str]
+
+
 class CoordinatorAsked(Struct, frozen=True, gc=False):
     """A leader asks its own broker, as the coordinator, about a transaction.
 
@@ -69,6 +75,7 @@ Effect = (
     | ControllerKnown
     | RegistrationLost
     | MetadataPublished
+    | PartitionsDeleted
     | CoordinatorAsked
 )
 """Everything that a part may carry out through :meth:`emulator.broker_context.BrokerContext`."""

@@ -48,12 +48,14 @@ from emulator.broker_effects import (
     FetcherIdle,
     LocksChanged,
     MetadataPublished,
+    PartitionsDeleted,
     PortsChanged,
     ProcessEnded,
     ProcessStarted,
     RegistrationLost,
     Unlocked,
 )
+from emulator.coordinator.group_coordinator import GroupCoordinator
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.protocol import AnyMessage
 from emulator.replication import partition
@@ -283,6 +285,7 @@ REACTIONS: Final[Mapping[type, tuple[Callable[..., object], ...]]] = {
     ControllerKnown: (AlterPartitionManager.controller_known, KRaftMembership.controller_known),
     RegistrationLost: (Lifecycle.register_again,),
     MetadataPublished: (BrokerLifecycle.metadata_published,),
+    PartitionsDeleted: (GroupCoordinator.partitions_deleted,),
     CoordinatorAsked: (Core.ask_coordinator,),
 }
 """Which parts react to an effect, in this order; a broker that lacks one of them skips it."""

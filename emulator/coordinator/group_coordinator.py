@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from emulator.broker_context import BrokerContext
+from emulator.broker_effects import PartitionsDeleted
 from emulator.common.errors import LOADING, NONE
 from emulator.common.names import split
 from emulator.coordinator import internal_topics
@@ -113,6 +114,7 @@ class GroupCoordinator:
         self.deletes_shares_first = has("share_groups") and not has("share_group_early_access")
         self.is_early = has("consumer_group_early_access")
         self.needs_epoch = has("transactional_offsets_need_epoch")
+        self.needs_name = has("groups_need_name")
         self.state = state
         self.kernel = context.kernel
         self.timers = context.timers
@@ -200,7 +202,7 @@ class GroupCoordinator:
 
     def _classic_refusal(self, name: str) -> str:
         """The error for a classic member's request: in 3.7 no consumer group takes such members."""
-        error, group = self.refusal(name), self.group(name)
+        error, group = self._named(name), self.group(name)
         if error == NONE and self.is_early and group is not None and group.consumer is not None:
             return "GROUP_ID_NOT_FOUND"
         return error
@@ -273,7 +275,7 @@ class GroupCoordinator:
             self.respond(request, OffsetCommitResponse(request, message.group, NONE))
             return
         message = replace(message, offsets=existing)
-        error = self._offsets_refusal(message.group)
+        error = self._offsets_refusal(message.group, self.refusal)
         group = self.group(message.group)
         if error == NONE and message.generation < 0 and self._is_empty(group):
             group = group or self.offsets.make(message.group)
@@ -311,7 +313,7 @@ class GroupCoordinator:
             self.respond(request, OffsetCommitResponse(request, message.group, NONE))
             return
         message = replace(message, offsets=existing)
-        error = self._offsets_refusal(message.group)
+        error = self._offsets_refusal(message.group, self._named)
         group = self.group(message.group)
         is_member = message.generation >= 0 or bool(message.member_id or message.instance_id)
         if error == NONE and is_member and not (message.generation < 0 and self._is_empty(group)):
@@ -333,13 +335,20 @@ class GroupCoordinator:
             self.respond(request, OffsetCommitResponse(request, message.group, error))
         self._watch_positions()
 
-    def _offsets_refusal(self, group: str) -> str:
+    def _offsets_refusal(self, group: str, refusal: Callable[[str], str]) -> str:
         """The error for a group whose offsets change: share groups have none here.
 
         Source: ``ShareGroup.validateOffsetCommit`` and ``validateOffsetDelete``.
         """
-        error = self.refusal(group)
+        error = refusal(group)
         return "GROUP_ID_NOT_FOUND" if error == NONE and self.is_share(group) else error
+
+    def _named(self, group: str) -> str:
+        """The error for a request about a group that must have a name.
+
+        Those of old consumers, which commit offsets, need none (``isValidGroupId``).
+        """
+        return "INVALID_GROUP_ID" if self.needs_name and not group else self.refusal(group)
 
     def _existing(self, offsets: dict[str, int]) -> dict[str, int]:
         """Return the offsets of the partitions that this broker knows."""
@@ -463,7 +472,8 @@ class GroupCoordinator:
 
     def delete_offsets(self, _client: int, request: int, message: OffsetDeleteRequest) -> None:
         """Delete offsets, except those of topics that members are, or may be, subscribed to."""
-        error, group = self._offsets_refusal(message.group), self.group(message.group)
+        error = self._offsets_refusal(message.group, self._named)
+        group = self.group(message.group)
         if error == NONE and group is None:
             error = "GROUP_ID_NOT_FOUND"
         elif error == NONE and group is not None and group.members and not consumes(group):
@@ -481,6 +491,11 @@ class GroupCoordinator:
             if self.expiry.forget_positions(group, others, response):
                 return
         self.respond(request, OffsetDeleteResponse(request, error, errors))
+
+    def partitions_deleted(self, effect: PartitionsDeleted) -> None:
+        """Delete the offsets of partitions that are no more (KAFKA-2000)."""
+        self.expiry.forget_deleted(effect.partitions)
+        self._watch_positions()
 
     def consumer_heartbeat(
         self, _client: int, request: int, message: ConsumerGroupHeartbeatRequest

@@ -130,18 +130,36 @@ class OffsetExpiration:
             store = Store(group.name, deletes=request, reverts=former)
             self.metadata.write(store, records, removes=True)
 
-    def forget_positions(
-        self, group: Group, partitions: list[str], answer: OffsetDeleteResponse
-    ) -> bool:
-        """Delete offsets of partitions that no member reads (OffsetDelete).
+    def forget_deleted(self, partitions: list[str]) -> None:
+        """Delete all groups' offsets of partitions that have been deleted."""
+        for group in [group for group in self.state.groups.values() if group.share is None]:
+            for positions in group.unstable.values():
+                for tp in partitions:
+                    positions.pop(tp, None)
+            self.forget_positions(group, partitions)
 
-        Return whether the answer waits until that is replicated.
+    def forget_positions(
+        self, group: Group, partitions: list[str], answer: OffsetDeleteResponse | None = None
+    ) -> bool:
+        """Delete offsets of partitions that no member reads (OffsetDelete), or that are deleted.
+
+        Up to 3.9 an empty group ends with its last offset (``cleanupGroupMetadata``). Return
+        whether the answer waits until that is replicated.
         """
         known = [tp for tp in partitions if tp in group.offsets]
         records: list[Record] = [OffsetRecord(group.name, tp, -1) for tp in known]
+        is_in_use = group.pending or group.unstable or len(group.offsets) > len(known)
+        is_in_use = is_in_use or any(
+            store.group == group.name for store in self.state.stores.values()
+        )
+        if not self.removes_later and group.state == EMPTY and not is_in_use:
+            self._delete(group, records)
+            return False
         if records:
             return self._drop(group, known, records, answer)
-        return self.removes_later and self.metadata.await_pending(group.name, answer)
+        if answer is None or not self.removes_later:
+            return False
+        return self.metadata.await_pending(group.name, answer)
 
     def _expired(self, group: Group, under_way: set[str]) -> list[str]:
         limit_us = self.kernel.now - self.context.config.offsets_retention_us

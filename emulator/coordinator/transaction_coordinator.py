@@ -165,7 +165,7 @@ class TransactionCoordinator:
         name = message.transactional_id
         transaction = self.state.transactions.get(name)
         error = self.refusal(name)
-        if error == NONE and not 0 < message.timeout_us <= self._longest_us:
+        if not 0 < message.timeout_us <= self._longest_us:
             error = "INVALID_TRANSACTION_TIMEOUT"
         if error == NONE and transaction is not None:
             error = self._may_init(transaction, message)
@@ -185,16 +185,26 @@ class TransactionCoordinator:
 
     @staticmethod
     def _may_init(transaction: Transaction, message: InitProducerIdRequest) -> str:
-        """The error for a producer that continues with an id and epoch that are not its own."""
-        if transaction.is_changing:
+        """The error for a producer that continues with an id and epoch that are not its own.
+
+        An ongoing transaction is aborted whatever the epoch is: whoever asks again has the next.
+        Source: ``TransactionCoordinator.prepareInitProducerIdTransit``.
+        """
+        if transaction.pending:
             return CONCURRENT
         if message.producer_id < 0:
-            return NONE
-        is_own = message.producer_id == transaction.producer_id and message.producer_epoch in (
-            transaction.epoch,
-            transaction.last_epoch,
-        )
-        return NONE if is_own or message.producer_id == transaction.last_producer_id else FENCED
+            return CONCURRENT if transaction.is_changing else NONE
+        is_own = message.producer_id == transaction.producer_id
+        is_exhausted = message.producer_epoch >= EPOCH_MAX
+        if not is_own and not (
+            message.producer_id == transaction.last_producer_id and is_exhausted
+        ):
+            return FENCED
+        if transaction.is_changing:
+            return CONCURRENT
+        epochs = (transaction.epoch, transaction.last_epoch)
+        is_known = message.producer_epoch in epochs or transaction.state == ONGOING
+        return NONE if is_known else FENCED
 
     @staticmethod
     def _is_exhausted(transaction: Transaction, message: InitProducerIdRequest) -> bool:
@@ -277,7 +287,7 @@ class TransactionCoordinator:
             EMPTY,
             producer_id=producer_id,
             epoch=0,
-            last_epoch=NONE_YET,
+            last_epoch=transaction.epoch if message.producer_id >= 0 else NONE_YET,
             last_producer_id=last,
             timeout_us=message.timeout_us,
             partitions=[],
@@ -290,17 +300,21 @@ class TransactionCoordinator:
     # ---- partitions and offsets
 
     def add_partitions(self, client: int, request: int, message: AddPartitionsToTxnRequest) -> None:
-        """Add partitions to a transaction, which begins with the first; or verify them."""
+        """Add partitions to a transaction, which begins with the first; or verify them.
+
+        If one of them is unknown, the transaction is not looked at
+        (``KafkaApis.handleAddPartitionsToTxnRequest``).
+        """
         name, named = message.transactional_id, message.partitions
         missing = [tp for tp in named if self.context.metadata.leader(tp) is None]
-        error, transaction = self._lookup(name, message.producer_id, message.producer_epoch)
-        if missing and error == NONE and not message.verify_only:
+        if missing:
             errors = {
                 tp: "UNKNOWN_TOPIC_OR_PARTITION" if tp in missing else "OPERATION_NOT_ATTEMPTED"
                 for tp in named
             }
             self._respond(client, request, AddPartitionsToTxnResponse(request, name, errors))
             return
+        error, transaction = self._lookup(name, message.producer_id, message.producer_epoch)
         if error == NONE and transaction is not None and message.verify_only:
             self._verify(client, request, message, transaction)
             return
@@ -502,16 +516,23 @@ class TransactionCoordinator:
             if reply is not None:
                 self._respond(store.client, reply.request, _refused(reply, error))
             return
-        if after.state == DEAD:
-            del self.state.transactions[after.id]
-        else:
-            self.state.transactions[after.id] = after
+        self._apply(after)
         self.log.announce(after)
         if reply is not None:
             self._respond(store.client, reply.request, reply)
         if after.state in PREPARED:
             self._send_markers(after)
         self._watch()
+
+    def _apply(self, after: Transaction) -> None:
+        """Keep a new state; up to 4.0 also when the last transaction began, which no log tells."""
+        transactions = self.state.transactions
+        if after.state == DEAD:
+            del transactions[after.id]
+            return
+        if after.state == EMPTY and self.profile.has("transaction_start_kept"):
+            after.start_us = transactions[after.id].start_us
+        transactions[after.id] = after
 
     def _respond(self, client: int, request: int, message: AnyMessage) -> None:
         self.context.respond(client, request, message)

@@ -14,7 +14,6 @@ from emulator.quorum_controller.partition_change_builder import Election
 from emulator.quorum_controller.quorum_controller import QuorumController
 from emulator.quorum_controller.result import ApiError, ApiException, Result
 from emulator.quorum_controller.topics import (
-    DEFAULT,
     CreatableTopic,
     CreatedTopic,
     CreatePartitionsTopic,
@@ -59,8 +58,8 @@ def _create_topics(controller: QuorumController, message: messages.CreateTopicsR
     topics = [
         CreatableTopic(
             name,
-            DEFAULT if topic.assignment else topic.partitions,
-            DEFAULT if topic.assignment else topic.replication_factor,
+            topic.partitions,
+            topic.replication_factor,
             {number: tuple(replicas) for number, replicas in topic.assignment.items()},
             dict(topic.config),
         )

@@ -35,13 +35,15 @@ class MetadataDelta(Struct):
 
     ``partitions`` has every changed partition, with None as the new state of those of deleted
     topics; given a ``broker``, only those with a current or former replica on it, which saves work
-    on brokers with very many partitions. ``topics`` names all topics with changed partitions.
+    on brokers with very many partitions. ``topics`` names all topics with changed partitions,
+    ``deleted`` the partitions of deleted topics.
     ``brokers``, ``configs`` and ``features`` name what was written.
     """
 
     broker: int | None = None
     partitions: dict[TopicIdPartition, Change] = field(default_factory=dict)
     topics: dict[str, None] = field(default_factory=dict)
+    deleted: list[str] = field(default_factory=list)
     brokers: dict[int, None] = field(default_factory=dict)
     configs: dict[str, None] = field(default_factory=dict)
     features: dict[str, None] = field(default_factory=dict)
@@ -55,6 +57,8 @@ class MetadataDelta(Struct):
     ) -> None:
         """Add a partition's change; if there are several, the first ``before`` is kept."""
         self.topics[topic.name] = None
+        if after is None:
+            self.deleted.append(f"{topic.name}-{number}")
         broker = self.broker
         if broker is not None and not (
             (after is not None and broker in after.replicas)
@@ -74,6 +78,7 @@ class MetadataDelta(Struct):
         for key, change in later.partitions.items():
             self.follow(key, change)
         self.topics |= later.topics
+        self.deleted += later.deleted
         self.brokers |= later.brokers
         self.configs |= later.configs
         self.features |= later.features

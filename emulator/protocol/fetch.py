@@ -138,6 +138,17 @@ DEBUGGING: Final = -2
 """The replica in whose name a client asks any replica of a partition."""
 MAX_TIMESTAMP: Final = -3
 """The timestamp that requests the offset of the record with the largest one (3.0+, KIP-734)."""
+EARLIEST_LOCAL: Final = -4
+"""The timestamp that requests the first offset on the broker's own disks (3.5+, KIP-405)."""
+LATEST_TIERED: Final = -5
+"""The timestamp that requests the last offset in tiered storage (3.9+, KIP-1005)."""
+EARLIEST_PENDING_UPLOAD: Final = -6
+"""The timestamp that requests the first offset that is not tiered yet (4.2+, KIP-1023)."""
+LISTED_SINCE: Final = {
+    LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9,
+    EARLIEST_PENDING_UPLOAD: 11,
+}  # fmt: skip
+"""The first version of ListOffsets in which each of these may be requested."""
 
 
 class ListOffsetsRequest(Message, frozen=True):

@@ -12,6 +12,8 @@ class ProduceRequest(Message, frozen=True):
     transaction (Produce 12, KIP-890). ``knows_abortable``: it knows TRANSACTION_ABORTABLE (Produce
     11). ``needs_min_isr`` unless it is a group coordinator's, which waits for replication alone; if
     it ``is_coordinators``, its sequence numbers mean nothing (``AppendOrigin.COORDINATOR``).
+    ``malformed`` is the error of records that a request of its version may not have, ``invalid``
+    that of records that no log takes.
     """
 
     tp: str
@@ -24,6 +26,8 @@ class ProduceRequest(Message, frozen=True):
     knows_abortable: bool = False
     needs_min_isr: bool = True
     is_coordinators: bool = False
+    malformed: str = ""
+    invalid: str = ""
 
     def detail(self) -> Detail:
         """First record id, count and acks; of an idempotent producer also id, epoch, sequence."""

@@ -645,7 +645,7 @@ def fencing_error(epoch: int, leader_epoch: int, rules: Rules) -> str:
 
     Source: Partition.checkCurrentLeaderEpoch 2.1+ (KIP-320).
     """
-    if epoch < 0 or epoch == leader_epoch or not rules.fencing:
+    if epoch in (-1, leader_epoch) or not rules.fencing:
         return ""
     return "FENCED_LEADER_EPOCH" if epoch < leader_epoch else "UNKNOWN_LEADER_EPOCH"
 

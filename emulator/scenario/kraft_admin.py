@@ -60,7 +60,7 @@ class KRaftAdmin(Struct, eq=False):
         if not lists and statement.policy == "seed":
             lists = self._assigned(statement.partitions, statement.replication_factor, 0)
         assigned = dict(enumerate(lists))
-        numbers = (statement.partitions, statement.replication_factor)
+        numbers = (-1, -1) if assigned else (statement.partitions, statement.replication_factor)
         topic = NewTopic(*numbers, assigned, dict(statement.config))
         return self._ask(CreateTopicsRequest({statement.topic: topic}, TIMEOUT_US))
 

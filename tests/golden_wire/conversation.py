@@ -79,6 +79,27 @@ class Conversation:
             self.wait(0.1)
         return None
 
+    def newest(self, api: str) -> int:
+        """The newest version of an API that the brokers have."""
+        return self.lab.external.versions[API_NAMED[api].key][-1]
+
+    def controller(self) -> int:
+        """The broker that creates and deletes topics."""
+        body: Plain = {"topics": [], "allow_auto_topic_creation": False}
+        controller = self.ask(0, "Metadata", body, version=4)["controller_id"]
+        assert isinstance(controller, int)
+        return controller
+
+    def leader(self, tp: str) -> int:
+        """The leader of a partition."""
+        topic, _, number = tp.rpartition("-")
+        body: Plain = {"topics": [{"name": topic}], "allow_auto_topic_creation": False}
+        (found,) = self.ask(0, "Metadata", body, version=4)["topics"]
+        rows = {row["partition_index"]: row["leader_id"] for row in found["partitions"]}
+        leader = rows[int(number)]
+        assert isinstance(leader, int)
+        return leader
+
     # ---- requests
 
     def send(self, broker: int, api: str, body: Plain, version: int | None = None) -> int:

@@ -19,6 +19,7 @@ from tests.golden_wire.group_configs import group_configs
 from tests.golden_wire.group_migration import GROUP_MIGRATION
 from tests.golden_wire.groups import ALL_IN_SYNC, statics
 from tests.golden_wire.logs import disks, replicas, retained, trimmed
+from tests.golden_wire.refusals import REFUSALS
 from tests.golden_wire.share_groups import SHARE_GROUPS
 
 COMMON: Final = {
@@ -547,6 +548,7 @@ CONVERSATIONS: Final[dict[str, Callable[[Conversation], None]]] = {
         *SHARE_GROUPS,
         *GROUP_MIGRATION,
         *COORDINATOR_WRITES,
+        *REFUSALS,
         group_configs,
     )
 }

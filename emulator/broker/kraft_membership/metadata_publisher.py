@@ -17,7 +17,7 @@ from emulator.broker.kraft_membership.state import SHUTTING_DOWN, KRaftMembershi
 from emulator.broker.replication.fetcher import FetcherManager
 from emulator.broker.replication.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
-from emulator.broker_effects import MetadataPublished
+from emulator.broker_effects import MetadataPublished, PartitionsDeleted
 from emulator.coordinator.internal_topics import INTERNAL_TOPICS
 from emulator.metadata_log.changes import Change, MetadataDelta, TopicIdPartition
 from emulator.metadata_log.image import config_key
@@ -94,6 +94,8 @@ class MetadataPublisher(Struct, eq=False):
         later = [key for key in delta.configs if key not in for_logs]
         if later:
             self._publish_configs(delta, later)
+        if delta.deleted:
+            self.context.carry_out(PartitionsDeleted(delta.deleted))
         if is_first:
             self.assignments.assign(self._elsewhere([*changes.leaders, *changes.followers]))
             self.context.carry_out(MetadataPublished())

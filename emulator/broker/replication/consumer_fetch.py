@@ -18,6 +18,7 @@ from emulator.broker.replication.purgatory import (
 from emulator.broker.replication.replica import FOLLOWER, LEADER, OFFLINE, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE, NOT_LEADER
+from emulator.common.names import split
 from emulator.protocol import (
     FetchedPartition,
     FetchPartition,
@@ -26,7 +27,15 @@ from emulator.protocol import (
     ListOffsetsRequest,
     ListOffsetsResponse,
 )
-from emulator.protocol.fetch import DEBUGGING, EARLIEST, LATEST, MAX_TIMESTAMP
+from emulator.protocol.fetch import (
+    DEBUGGING,
+    EARLIEST,
+    EARLIEST_LOCAL,
+    EARLIEST_PENDING_UPLOAD,
+    LATEST,
+    LATEST_TIERED,
+    MAX_TIMESTAMP,
+)
 from emulator.replication.partition import (
     MoveHighWatermark,
     StopLeading,
@@ -87,6 +96,9 @@ class ConsumerReads:
         self.gives_one_batch = profile.has("fetch_response_max_bytes")
         self.waits_for_epoch_start = profile.has("offset_not_available_error")
         self.says_not_available = profile.has("absent_replica_not_available")
+        self.has_largest = profile.has("largest_timestamp_listed")
+        self.has_local_start = profile.has("local_log_start_listed")
+        self.tells_tiers = profile.has("listed_timestamps_need_version")
         self.own_epoch = profile.has("newest_record_has_own_epoch")
         self.reads_to_log_end = profile.has("consumers_read_to_log_end")
 
@@ -166,7 +178,8 @@ class ConsumerReads:
         rack = message.rack
         error = epoch_error(replica, requested.current_leader_epoch, self.replicas.rules)
         if replica is None:
-            error = self.context.absence_error(tp)
+            is_gone = message.uses_topic_ids and not self._knows(f"{split(tp)[0]}-0")
+            error = "UNKNOWN_TOPIC_ID" if is_gone else self.context.absence_error(tp)
         if error == NOT_LEADER and rack is not None and self._may_follow(replica):
             error = NONE
         if error != NONE or replica is None:
@@ -262,10 +275,12 @@ class ConsumerReads:
         timestamp_ms = message.timestamp_ms
         if timestamp_ms == LATEST:
             return bound, -1, replica.leader_epoch
-        if timestamp_ms == EARLIEST:
+        if timestamp_ms == EARLIEST or (timestamp_ms == EARLIEST_LOCAL and self.has_local_start):
             return log.start, -1, _epoch_at_start(replica)
-        if timestamp_ms == MAX_TIMESTAMP:
+        if timestamp_ms == MAX_TIMESTAMP and self.has_largest:
             return self._newest(replica)
+        if timestamp_ms in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD) and self.tells_tiers:
+            return NONE_LISTED  # there is no tiered storage
         return self._first_since(log, message, bound)
 
     def offset_since(self, replica: Replica, timestamp_ms: int) -> int | None:

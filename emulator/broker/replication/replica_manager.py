@@ -3,7 +3,7 @@
 Produce requests, and the requests of followers and consumers to a leader other than fetches.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -19,6 +19,7 @@ from emulator.broker.replication.replica import LEADER, OFFLINE, Replica, Replic
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE, NOT_LEADER
 from emulator.common.names import LOG_DIR, split
+from emulator.coordinator.internal_topics import is_internal
 from emulator.protocol import (
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirsResponse,
@@ -63,6 +64,17 @@ class Appended(NamedTuple):
     keyless: tuple[int, ...] = ()
 
 
+WITHOUT_LOG_START: Final = (
+    "CORRUPT_MESSAGE",
+    "INVALID_REQUIRED_ACKS",
+    "KAFKA_STORAGE_ERROR",
+    "MESSAGE_TOO_LARGE",
+    NOT_LEADER,
+    "UNKNOWN_TOPIC_OR_PARTITION",
+)
+"""Errors that are told without the log start offset (``ReplicaManager.appendToLocalLog``)."""
+
+
 class ReplicaManager:
     """Handles requests for a broker's partitions."""
 
@@ -97,8 +109,9 @@ class ReplicaManager:
             self.context.close_connection(client, request, lost=True)
             return
         replica = self.replicas.served(message.tp)
-        log_start = -1 if replica is None else replica.log_start
         error, base, time_ms, keyless = self._append(replica, message)
+        is_told = replica is not None and error not in WITHOUT_LOG_START and not message.malformed
+        log_start = replica.log_start if replica is not None and is_told else -1
         if error == NONE and message.acks == -1:
             required = base + message.batch.count
             delayed = DelayedProduce(
@@ -124,7 +137,8 @@ class ReplicaManager:
             return Appended("MESSAGE_TOO_LARGE")
         verdict = self._verdict(replica, batch, is_coordinators=message.is_coordinators)
         if verdict is not None:
-            return Appended(*verdict)
+            error, base = verdict
+            return Appended(error, base, self._latest_ms(replica, base))
         if values.compacts and (keyless := self._without_keys(batch)):
             has_own_error = self.profile.has("invalid_record_error")
             error = "INVALID_RECORD" if has_own_error else "CORRUPT_MESSAGE"
@@ -134,6 +148,14 @@ class ReplicaManager:
         base = replica.log_end if batch.count else -1
         self.replicas.do(replica, Append(batch, self.sessions.session_fetches(replica)))
         return Appended(NONE, base, batch.append_time_ms)
+
+    def _latest_ms(self, replica: Replica, base: int) -> int:
+        """The latest time in an appended batch, which is told to who sends it again.
+
+        Source: ``UnifiedLog.append``.
+        """
+        batch = next(iter(replica.log.read(base, base + 1)), None) if base >= 0 else None
+        return -1 if batch is None else max(self.context.ledger.timestamps_of(batch))
 
     def _without_keys(self, batch: RecordBatch) -> tuple[int, ...]:
         """The places of the records that a compacted topic cannot have (``LogValidator``)."""
@@ -153,12 +175,21 @@ class ReplicaManager:
         return None if error == NONE else (error, -1)
 
     def _refusal(self, replica: Replica | None, message: ProduceRequest) -> str:
+        """The error of a request before its batch is looked at, or of a batch that is invalid.
+
+        Source: ``KafkaApis.handleProduceRequest``, ``ReplicaManager.appendRecords``.
+        """
+        if replica is None and self.context.metadata.leader(message.tp) is None:
+            return self.context.absence_error(message.tp)
+        if message.malformed:
+            return message.malformed
         if not -1 <= message.acks <= 1 and self.profile.has("required_acks_validated"):
             return "INVALID_REQUIRED_ACKS"
         if replica is None:
             return self.context.absence_error(message.tp)
         acks = message.acks if message.needs_min_isr else 1
-        return produce_error(replica, acks, self.rules, self.replicas.at(replica))
+        error = produce_error(replica, acks, self.rules, self.replicas.at(replica))
+        return message.invalid if error == NONE and message.invalid else error
 
     def delete_records(self, client: int, request: int, message: DeleteRecordsRequest) -> None:
         """Delete records before an offset; respond once the live followers have, too.
@@ -181,6 +212,8 @@ class ReplicaManager:
         self.deletes.purgatory.try_complete_else_watch(delayed, message.timeout_us)
 
     def _deletion_refused(self, tp: str, replica: Replica | None, offset: int) -> str:
+        if is_internal(tp) and self.context.metadata.leader(tp) is not None:
+            return "INVALID_TOPIC_EXCEPTION"
         if replica is None:
             return self.context.absence_error(tp)
         if replica.role != LEADER:

@@ -237,16 +237,22 @@ class ZkAdminManager(Struct, eq=False):
     # ---- writing
 
     def _create(self, topic: str, new_topic: NewTopic, *, write: bool) -> TopicCreated:
-        if not is_topic_name(topic):
-            raise RefusedTopicError("INVALID_TOPIC_EXCEPTION", f"{topic!r} is no topic name.")
+        """Create a topic; what is wrong with it is looked for in Kafka's order.
+
+        Source: ``ZkAdminManager.createTopics``, ``AdminZkClient.validateTopicCreate``.
+        """
         if self._exists(topic):
             raise RefusedTopicError("TOPIC_ALREADY_EXISTS", f"Topic '{topic}' already exists.")
+        lists, topic_id = self._lists(new_topic), ""
+        if not is_topic_name(topic):
+            raise RefusedTopicError("INVALID_TOPIC_EXCEPTION", f"{topic!r} is no topic name.")
         if {".", "_"} & set(topic) and (other := colliding(topic, self.zk.children(znodes.TOPICS))):
             raise RefusedTopicError(
                 "INVALID_TOPIC_EXCEPTION", f"Topic '{topic}' collides with '{other}'."
             )
+        if len({len(replicas) for replicas in lists}) != 1:
+            raise _bad_assignment("Not all partitions have as many replicas.")
         config = self._checked(new_topic.config, "INVALID_CONFIG")
-        lists, topic_id = self._lists(new_topic), ""
         if write:
             topic_id = self.client.create(topic, lists, config)
         entries = describe_topic(self.context.settings.version, config, self._layers())
@@ -255,6 +261,15 @@ class ZkAdminManager(Struct, eq=False):
     def _lists(self, new_topic: NewTopic) -> list[list[int]]:
         """Each partition's replicas, as given or assigned by Kafka's algorithm."""
         context, live = self.context, self.context.process.live_brokers
+        if new_topic.assignment and (new_topic.partitions, new_topic.replication_factor) != (
+            -1,
+            -1,
+        ):
+            raise RefusedTopicError(
+                "INVALID_REQUEST",
+                "Both numPartitions or replicationFactor and replicasAssignments were set. Both"
+                " cannot be used at the same time.",
+            )
         if new_topic.assignment:
             numbers = sorted(new_topic.assignment)
             if numbers != list(range(len(numbers))):

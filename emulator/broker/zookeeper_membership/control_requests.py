@@ -14,7 +14,7 @@ from emulator.broker.zookeeper_membership.admin_manager import ZkAdminManager
 from emulator.broker.zookeeper_membership.dynamic_config import DynamicConfig
 from emulator.broker.zookeeper_membership.metadata_cache import MetadataCache
 from emulator.broker_context import BrokerContext
-from emulator.broker_effects import FetcherIdle, Unlocked
+from emulator.broker_effects import FetcherIdle, PartitionsDeleted, Unlocked
 from emulator.common.errors import NONE
 from emulator.protocol import (
     LeaderAndIsrRequest,
@@ -54,6 +54,7 @@ class ControlRequests(Struct, eq=False):
         self.replicas.index.unannounced.clear()
         if deleted:
             self.sessions.read_again(deleted)
+            self.context.carry_out(PartitionsDeleted(deleted))
         if self.admin.state.delayed:
             self.admin.metadata_changed()
 

@@ -17,7 +17,7 @@ from emulator.releases.config_descriptions import DEFAULT, ConfigEntry
 from emulator.releases.group_configs import group_configs
 from emulator.wire.messages import alter_configs, configs, offsets, partitions
 from emulator.wire.messages import topics as wire
-from emulator.wire.types import Message
+from emulator.wire.types import NO_UUID, Message
 
 US_PER_MS: Final = 1_000
 TOPIC: Final = 2
@@ -36,6 +36,7 @@ class CreateTopics(Struct, eq=False):
     """CreateTopics: completed when the topics have leaders."""
 
     context: ClientContext
+    known_ids: TopicIds
 
     def ask(self, call: Call[wire.CreateTopicsRequest]) -> list[AnyMessage]:
         """Create all topics in one request, but those that it names twice."""
@@ -64,6 +65,7 @@ class CreateTopics(Struct, eq=False):
                 name, error_code=ERRORS[error].code, error_message=response.messages.get(name)
             )
             if made is not None:
+                self.known_ids.replace(name, made.topic_id)
                 row = replace(
                     row,
                     topic_id=uuid_bytes(made.topic_id) if made.topic_id else row.topic_id,
@@ -114,9 +116,17 @@ class DeleteTopics(Struct, eq=False):
         timeout_us = request.timeout_ms * US_PER_MS
         return [protocol.DeleteTopicsRequest([name for name in names if name], timeout_us)]
 
-    def respond(self, _call: AnyCall, *responses: protocol.TopicsResponse) -> Message:
+    def respond(
+        self, call: Call[wire.DeleteTopicsRequest], *responses: protocol.TopicsResponse
+    ) -> Message:
+        """Return the result for each topic, those of unknown ids first."""
         (response,) = responses
         rows = [
+            wire.DeletableTopicResult(None, topic.topic_id, ERRORS["UNKNOWN_TOPIC_ID"].code)
+            for topic in call.message.topics
+            if topic.topic_id != NO_UUID and self.known_ids.name(topic.topic_id) is None
+        ]
+        rows += [
             wire.DeletableTopicResult(
                 name, error_code=ERRORS[error].code, error_message=response.messages.get(name)
             )
@@ -365,6 +375,8 @@ class ElectLeaders:
     def ask(self, call: Call[partitions.ElectLeadersRequest]) -> list[AnyMessage]:
         """Request the election for all partitions at once."""
         request = call.message
+        if request.topic_partitions == []:  # null are all partitions
+            return [protocol.ElectLeadersResponse(0, NONE, {})]
         named = [
             tp_of(topic.topic, number)
             for topic in request.topic_partitions or ()

@@ -167,7 +167,7 @@ class ExternalClients:
             "ListTransactions": transaction_states.ListTransactions(context.kernel),
             "DescribeProducers": transaction_states.DescribeProducers(),
             "Fetch": fetch.Fetch(context, EncodedRecords(context.ledger, magic), known_ids),
-            "ListOffsets": fetch.ListOffsets(),
+            "ListOffsets": fetch.ListOffsets(context.profile),
             "OffsetForLeaderEpoch": fetch.OffsetForLeaderEpoch(),
             "JoinGroup": groups.JoinGroup(),
             "SyncGroup": groups.SyncGroup(),
@@ -181,7 +181,7 @@ class ExternalClients:
             "ConsumerGroupHeartbeat": consumer_groups.ConsumerGroupHeartbeat(known_ids),
             "ConsumerGroupDescribe": consumer_groups.ConsumerGroupDescribe(known_ids),
             **self._share_groups(magic),
-            "CreateTopics": admin.CreateTopics(context),
+            "CreateTopics": admin.CreateTopics(context, known_ids),
             "DeleteTopics": admin.DeleteTopics(known_ids),
             "DeleteRecords": admin.DeleteRecords(),
             "CreatePartitions": admin.CreatePartitions(),
@@ -489,8 +489,9 @@ class ExternalClients:
                 unanswered[seq] = call.number
                 if len(unanswered) > UNANSWERED_MAX:
                     del unanswered[next(iter(unanswered))]
-            if isinstance(message, protocol.ProduceRequest):
-                fields = (call.client, message.tp, *next(entered), -1)
+            records = next(entered, produce.NOT_ENTERED)
+            if isinstance(message, protocol.ProduceRequest) and records != produce.NOT_ENTERED:
+                fields = (call.client, message.tp, *records, -1)
                 self.kernel.emit(events.ProduceAcknowledged, *fields)
         connection.entered.clear()
         if connection.is_cut_off:

@@ -1,8 +1,11 @@
 """Fetches of external consumers: the exact bytes that producers sent, or their equivalent."""
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
 
 from emulator import events, protocol
 from emulator.clients.context import ClientContext
@@ -19,7 +22,8 @@ from emulator.protocol import (
     FetchRequest,
     FetchResponse,
 )
-from emulator.protocol.fetch import DEBUGGING
+from emulator.protocol.fetch import DEBUGGING, LISTED_SINCE
+from emulator.releases.profiles import Profile
 from emulator.wire.exceptions import UnsupportedCompression, WireError
 from emulator.wire.messages import fetch as wire
 from emulator.wire.messages import offsets
@@ -60,18 +64,20 @@ class Fetch:
             for name in (self._name(topic),)
             for partition in topic.partitions
         }
+        fetched_ids = {topic.topic_id for topic in request.topics}
         forgotten = [
-            tp_of(self._name(topic), number)
+            tp
             for topic in request.forgotten_topics_data
-            for number in topic.partitions
+            for tp in (tp_of(self._name(topic), number) for number in topic.partitions)
+            # a topic that was created anew is forgotten by its old id, and fetched by the new
+            if tp not in partitions or topic.topic_id in fetched_ids
         ]
         return [
             FetchRequest(
                 -1,
                 max(0, request.max_wait_ms) * US_PER_MS,
                 partitions,
-                # a topic that was created anew is forgotten by its old id, and fetched by the new
-                [tp for tp in forgotten if tp not in partitions],
+                forgotten,
                 rack=request.rack_id if call.header.api_version >= RACK_SINCE else None,
                 min_bytes=request.min_bytes,
                 max_bytes=request.max_bytes,
@@ -174,12 +180,14 @@ def _first_offset(batches: Iterable[protocol.RecordBatch]) -> int:
     return next((batch.base_offset for batch in batches if not batch.is_empty), 0)
 
 
-class ListOffsets:
+class ListOffsets(Struct, eq=False):
     """ListOffsets: one request for each partition."""
 
+    profile: Profile
+
     def ask(self, call: Call[offsets.ListOffsetsRequest]) -> list[AnyMessage]:
-        request = call.message
-        return [
+        request, version = call.message, call.header.api_version
+        asked = [
             protocol.ListOffsetsRequest(
                 DEBUGGING if request.replica_id == DEBUGGING else -1,
                 tp_of(topic.name, partition.partition_index),
@@ -191,6 +199,26 @@ class ListOffsets:
             for topic in request.topics
             for partition in topic.partitions
         ]
+        times = Counter(row.tp for row in asked)
+        refused = (self._refusal(row, version, times[row.tp]) for row in asked)
+        return [
+            row if error == NONE else protocol.ListOffsetsResponse(0, row.tp, error, -1, -1)
+            for row, error in zip(asked, refused, strict=True)
+        ]
+
+    def _refusal(self, asked: protocol.ListOffsetsRequest, version: int, times: int) -> str:
+        """Return the error of a partition that need not be looked at.
+
+        Source: ``KafkaApis.handleListOffsetRequestV1AndAbove``.
+        """
+        if version == 0:
+            return NONE
+        if times > 1:
+            return "INVALID_REQUEST"
+        is_special = asked.timestamp_ms < 0 and self.profile.has("listed_timestamps_need_version")
+        if is_special and version < LISTED_SINCE.get(asked.timestamp_ms, version + 1):
+            return "UNSUPPORTED_VERSION"
+        return NONE
 
     def respond(
         self, call: Call[offsets.ListOffsetsRequest], *responses: protocol.ListOffsetsResponse

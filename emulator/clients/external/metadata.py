@@ -1,5 +1,6 @@
 """Metadata requests of external clients: brokers, topics and coordinators."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
@@ -141,13 +142,17 @@ class TopicIds:
             self._index()
 
     def learn(self, metadata: ClusterMetadataResponse) -> None:
-        """Store a broker's topic ids; a re-created topic does not keep its old id."""
+        """Store a broker's topic ids."""
         for name, topic in metadata.topics.items():
-            if topic.topic_id and self.names.get(topic.topic_id) != name:
-                for old in [old for old, known in self.names.items() if known == name]:
-                    del self.names[old]
-                self.names[topic.topic_id] = name
-                self._index()
+            self.replace(name, topic.topic_id)
+
+    def replace(self, name: str, topic_id: str) -> None:
+        """Store a topic's id, if it has one, in place of that of an earlier topic."""
+        if topic_id and self.names.get(topic_id) != name:
+            for old in [old for old, known in self.names.items() if known == name]:
+                del self.names[old]
+            self.names[topic_id] = name
+            self._index()
 
     def name_of(self, topic: NamedTopic) -> str | None:
         """Return the name of a topic in a request, which has its name or its id."""
@@ -233,6 +238,7 @@ class FindCoordinator(Struct, eq=False):
 
 
 _NAMES_ITSELF: Final = 3
+_SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
 """The first ApiVersions version whose error response names the supported versions."""
 
 
@@ -268,6 +274,8 @@ class ApiVersions(Struct, eq=False):
         if version not in understood:
             known = [(API_VERSIONS, understood)] if _NAMES_ITSELF in understood else []
             return wire.ApiVersionsResponse(ERRORS["UNSUPPORTED_VERSION"].code, _keys(known))
+        if version >= _NAMES_ITSELF and not _names_software(call.message):
+            return wire.ApiVersionsResponse(ERRORS["INVALID_REQUEST"].code)
         supported = [
             wire.SupportedFeatureKey(name, lowest, highest)
             for name, (lowest, highest) in sorted(self.supported.items())
@@ -298,6 +306,12 @@ class ApiVersions(Struct, eq=False):
         meant = (request.cluster_id, request.node_id)
         is_here = meant == (known.cluster_id, call.connection.broker)
         return NONE if is_here else "REBOOTSTRAP_REQUIRED"
+
+
+def _names_software(request: wire.ApiVersionsRequest) -> bool:
+    """Whether a client names itself and its version (``ApiVersionsRequest.isValid``)."""
+    named = (request.client_software_name, request.client_software_version)
+    return all(_SOFTWARE.fullmatch(name) for name in named)
 
 
 def _means_a_broker(request: wire.ApiVersionsRequest) -> bool:

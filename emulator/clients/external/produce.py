@@ -8,6 +8,8 @@ recognised as a duplicate, and a record written only by the second attempt as th
 from typing import Final
 from zlib import crc32
 
+from msgspec.structs import replace
+
 from emulator import events
 from emulator.clients.context import ClientContext
 from emulator.clients.external.call import AnyCall, Call
@@ -16,7 +18,7 @@ from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.common.names import is_topic_name
 from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse, RecordBatch
-from emulator.protocol.record_batch import PLAIN, TRANSACTIONAL
+from emulator.protocol.record_batch import NO_RECORDS, PLAIN, TRANSACTIONAL
 from emulator.releases.profiles import Profile
 from emulator.wire.exceptions import InvalidRecords, UnsupportedCompression, WireError
 from emulator.wire.messages import produce as wire
@@ -29,6 +31,8 @@ ADDS_PARTITION_SINCE: Final = 12
 """The first Produce version that adds partitions to a transaction (KIP-890)."""
 KNOWS_ABORTABLE_SINCE: Final = 11
 """The first Produce version whose producers know TRANSACTION_ABORTABLE."""
+NOT_ENTERED: Final = (NO_RECORDS, 0)
+"""In place of the first record and the count of a batch that the ledger does not have."""
 DOUBTS_MAX: Final = 1_000
 """The number of batches remembered for each partition in case they are sent again."""
 
@@ -50,11 +54,16 @@ class Produce:
         """Record the batches; reject an invalid one here, as a broker does before appending."""
         request = call.message
         asked: list[AnyMessage] = []
+        is_unauthorized = request.transactional_id is None and self._has_transactional(request)
         for topic in request.topic_data:
             name = self.known_ids.name_of(topic)
             for partition in topic.partition_data:
                 tp = tp_of(name, partition.index)
-                if name is None:
+                call.connection.entered.append(NOT_ENTERED)
+                if is_unauthorized:
+                    error = "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
+                    asked.append(ProduceResponse(0, tp, error, -1))
+                elif name is None:
                     asked.append(ProduceResponse(0, tp, "UNKNOWN_TOPIC_ID", -1))
                 elif is_topic_name(name):
                     asked.append(self._batch(call, request, tp, partition.records or b""))
@@ -62,21 +71,32 @@ class Produce:
                     asked.append(ProduceResponse(0, tp, "INVALID_TOPIC_EXCEPTION", -1))
         return asked
 
+    def _has_transactional(self, request: wire.ProduceRequest) -> bool:
+        """Whether the request has records that need a transactional id."""
+        return self.profile.has("transactional_records_need_id") and any(
+            memory_records.is_transactional(partition.records or b"")
+            for topic in request.topic_data
+            for partition in topic.partition_data
+        )
+
     def _batch(
         self, call: AnyCall, request: wire.ProduceRequest, tp: str, data: bytes
-    ) -> ProduceRequest | ProduceResponse:
+    ) -> ProduceRequest:
+        timeout_us = max(0, request.timeout_ms) * US_PER_MS
+        nothing = RecordBatch(0, 0, -1, NO_RECORDS)
+        refused = ProduceRequest(tp, nothing, request.acks, timeout_us, len(data))
         try:
-            summary = memory_records.check_produced(data, call.header.api_version)
+            memory_records.check_version(data, call.header.api_version)
+        except WireError as error:
+            return replace(refused, malformed=_error_of(error))
+        try:
+            summary = memory_records.check_produced(data)
             if summary.magic < self.magic:
                 data = memory_records.convert(data, self.magic)
-        except InvalidRecords:
-            return ProduceResponse(0, tp, "INVALID_RECORD", -1)
-        except UnsupportedCompression:
-            return ProduceResponse(0, tp, "UNSUPPORTED_COMPRESSION_TYPE", -1)
-        except WireError:
-            return ProduceResponse(0, tp, "CORRUPT_MESSAGE", -1)
+        except WireError as error:
+            return replace(refused, invalid=_error_of(error))
         first = self._entered(call, request.acks, tp, data, summary)
-        call.connection.entered.append((first, summary.count))
+        call.connection.entered[-1] = first, summary.count
         batch = RecordBatch(
             0,
             summary.count,
@@ -88,7 +108,6 @@ class Produce:
             len(data),
             TRANSACTIONAL if summary.is_transactional else PLAIN,
         )
-        timeout_us = max(0, request.timeout_ms) * US_PER_MS
         return ProduceRequest(
             tp,
             batch,
@@ -137,8 +156,9 @@ class Produce:
             rows = []
             for partition in topic.partition_data:
                 response = next(remaining)
-                if response.error not in UNENTERED or response.keyless:
-                    self._concluded(call, response, *next(entered))
+                first, count = next(entered)
+                if count:
+                    self._concluded(call, response, first, count)
                 rows.append(
                     wire.PartitionProduceResponse(
                         partition.index,
@@ -197,14 +217,13 @@ def _refusal(response: ProduceResponse, profile: Profile) -> str:
     )
 
 
-UNENTERED: Final = (
-    "CORRUPT_MESSAGE",
-    "INVALID_RECORD",
-    "INVALID_TOPIC_EXCEPTION",
-    "UNKNOWN_TOPIC_ID",
-    "UNSUPPORTED_COMPRESSION_TYPE",
-)
-"""Errors of records that never reached a broker."""
+def _error_of(error: WireError) -> str:
+    """The error code's name for records that are refused."""
+    if isinstance(error, UnsupportedCompression):
+        return "UNSUPPORTED_COMPRESSION_TYPE"
+    return "INVALID_RECORD" if isinstance(error, InvalidRecords) else "CORRUPT_MESSAGE"
+
+
 UNNUMBERED: Final = "bytes "
 CHECKSUM: Final = slice(17, 21)
 """The position of the checksum in a format 2 batch."""

@@ -49,13 +49,17 @@ class InitProducerId:
     """InitProducerId: a new producer id, or the next epoch of a transactional producer."""
 
     def ask(self, call: Call[ids.InitProducerIdRequest]) -> list[AnyMessage]:
-        """Request an id; a transactional producer requests it from its coordinator."""
+        """Request an id; a transactional producer requests it from its coordinator.
+
+        Who has an id has an epoch, too (``KafkaApis.handleInitProducerIdRequest``).
+        """
         request = call.message
         name = request.transactional_id
+        has_half = (request.producer_id == -1) != (request.producer_epoch == -1)
+        if name == "" or has_half:
+            return [protocol.InitProducerIdResponse(0, "INVALID_REQUEST", -1, -1)]
         if name is None:
             return [protocol.InitProducerIdRequest()]
-        if not name:
-            return [protocol.InitProducerIdResponse(0, "INVALID_REQUEST", -1, -1)]
         return [
             protocol.InitProducerIdRequest(
                 name,

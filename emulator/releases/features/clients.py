@@ -19,6 +19,8 @@ fetch_tells_last_stable_offset | since 2.1 | KAFKA-7395
     fetch responses tell the last stable offset to all, not only to who reads committed
 completing_rebalance_state | since 1.1 | KAFKA-5565
     a group that waits for its leader is told as CompletingRebalance, not as AwaitingSync
+groups_need_name | since 2.0 | KAFKA-6773
+    only offsets may be committed, told and deleted for the empty group id
 consumer_group_protocol | since 4.0 | KIP-848
     brokers assign the partitions of groups whose consumers use the protocol `consumer`
 group_records_need_no_min_isr | since 4.0 | CoordinatorPartitionWriter.append
@@ -73,6 +75,10 @@ transaction_partition_verification | since 3.6 | KIP-890
     a leader asks the coordinator whether it is part of a transaction before it appends
 transaction_abortable_error | since 3.8 | KIP-890
     what is not part of a transaction: TRANSACTION_ABORTABLE, not INVALID_TXN_STATE
+transaction_start_kept | 0.11 to 4.0 | TransactionMetadata.completeTransitionTo, ended by TransactionMetadata.completeTransitionTo
+    a transaction that has not begun is told with the start of the last one
+transactional_records_need_id | since 2.0 | KafkaApis.handleProduceRequest
+    records of a transaction are refused if the request has no transactional id
 producer_state_keeps_five_batches | since 1.0 | KAFKA-5494
     five batches a producer are remembered
 unknown_producer_id_error | 1.0 to 2.4 | KAFKA-5793, ended by KIP-360
@@ -107,6 +113,12 @@ offsets_for_times | since 0.10.1 | KIP-79
     consumers find the offset of the first record that is not older than a timestamp
 newest_record_has_own_epoch | since 3.8 | KAFKA-16310
     ListOffsets for the largest timestamp returns the record's leader epoch, not the newest
+largest_timestamp_listed | since 3.0 | KIP-734
+    ListOffsets for the timestamp -3 returns the record with the largest one
+local_log_start_listed | since 3.5 | KIP-405
+    ListOffsets for the timestamp -4 returns the first offset on the leader's disks
+listed_timestamps_need_version | since 3.9 | KAFKA-17331
+    a negative timestamp that the version of ListOffsets does not have is refused
 offset_not_available_error | since 2.2 | KIP-207
     a new leader does not tell its latest offset until its HW has reached the epoch's start
 refused_records_counted | since 3.2 | KAFKA-13694

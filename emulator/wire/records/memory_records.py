@@ -66,25 +66,44 @@ def split(records: bytes) -> list[bytes]:
     return batches
 
 
-def check_produced(records: bytes, version: int) -> Summary:
-    """Return the summary of a partition's records in a Produce request of that version.
+def check_version(records: bytes, version: int) -> None:
+    """Check that a Produce request of that version may have a partition's records.
 
     Raises:
-        InvalidRecords: A request since version 3 must have exactly one batch of format 2, and
-            nothing that clients do not send.
+        InvalidRecords: A request since version 3 must have exactly one batch of format 2.
         UnsupportedCompression: zstd before version 7 (KIP-110).
+
+    Source: ``ProduceRequest.validateRecords``.
+    """
+    if version < BATCHES_SINCE:
+        return
+    if not _is_one_batch(records):
+        raise InvalidRecords("a produce request has exactly one batch of format 2 a partition")
+    is_zstd = record_batch.read_header(records).compression == Compression.ZSTD
+    if is_zstd and version < ZSTD_SINCE:
+        raise UnsupportedCompression(f"Produce {version} has no zstd compression (KIP-110)")
+
+
+def is_transactional(records: bytes) -> bool:
+    """Whether records start with a batch that says to belong to a transaction."""
+    if len(records) < record_batch.HEADER_BYTES or records[_MAGIC_AT] != record_batch.MAGIC:
+        return False
+    return record_batch.read_header(records).is_transactional
+
+
+def check_produced(records: bytes) -> Summary:
+    """Return the summary of records that a leader may append for a producer.
+
+    Raises:
+        InvalidRecords: They have what clients do not send.
         CorruptRecords: A length, a checksum or a magic byte is wrong.
 
-    Source: ``ProduceRequest.validateRecords``, ``LogValidator``, and responses of real brokers.
+    Source: ``LogValidator``, and responses of real brokers.
     """
-    if version >= BATCHES_SINCE and not _is_one_batch(records):
-        raise InvalidRecords("a produce request has exactly one batch of format 2 a partition")
     magic = magic_of(records)
     if magic < record_batch.MAGIC:
         return _summary_of_set(records, magic)
     header = record_batch.check_produced(records)
-    if header.compression == Compression.ZSTD and version < ZSTD_SINCE:
-        raise UnsupportedCompression(f"Produce {version} has no zstd compression (KIP-110)")
     return Summary(
         magic,
         header.count,

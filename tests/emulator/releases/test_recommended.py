@@ -110,6 +110,7 @@ offsets_kept_for_transactions
 consumer_groups documents 0.9..3.9
 fetch_tells_last_stable_offset 2.1..3.9
 completing_rebalance_state 1.1..3.9
+groups_need_name 2.0.0..3.9
 consumer_group_protocol
 group_records_need_no_min_isr
 new_groups_written
@@ -137,6 +138,8 @@ produce_needs_batch 0.11..3.9
 transactional_offsets_need_epoch 0.11..3.9
 transaction_partition_verification 3.9
 transaction_abortable_error 3.9
+transaction_start_kept 0.11..3.9
+transactional_records_need_id 2.0.0..3.9
 producer_state_keeps_five_batches 1.1..3.9
 unknown_producer_id_error 1.1..2.4
 delivery_timeout 2.1..3.9
@@ -154,6 +157,9 @@ session_timeout_45s 3.5..3.9
 fetch_response_max_bytes 0.10.2..3.9
 offsets_for_times 0.10.2..3.9
 newest_record_has_own_epoch 3.9
+largest_timestamp_listed 3.5..3.9
+local_log_start_listed 3.5..3.9
+listed_timestamps_need_version 3.9
 offset_not_available_error 2.2..3.9
 refused_records_counted 3.5..3.9
 refusals_of_keys_end_with_stop 0.8.1..2.8

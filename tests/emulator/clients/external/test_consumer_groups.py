@@ -62,7 +62,7 @@ def test_each_release_advertises_what_it_has(
 ) -> None:
     lab = WireLab.made(version=version, mode=mode, brokers=1)
     lab.pass_time(5_000_000)
-    found = lab.ask(lab.connect(), ApiVersionsRequest(), 3)
+    found = lab.ask(lab.connect(), ApiVersionsRequest("me", "1"), 3)
     versions = {each.api_key: each.max_version for each in found.api_keys}
     assert {key: versions[key] for key in (HEARTBEAT, DESCRIBE) if key in versions} == advertised
 

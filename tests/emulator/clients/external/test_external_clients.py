@@ -84,7 +84,7 @@ def lab() -> WireLab:
 
 def test_an_unknown_version_of_api_versions_is_answered_in_version_0(lab: WireLab) -> None:
     here = lab.connect()
-    frame = encode_request(RequestHeader(18, 3, 9, "me"), ApiVersionsRequest())
+    frame = encode_request(RequestHeader(18, 3, 9, "me"), ApiVersionsRequest("me", "1"))
     lab.give(ReceiveRequest(connection=here, frame=frame[:2] + b"\0\x63" + frame[4:]))
     lab.pass_time(10_000)
     correlation, response = decode_response(18, 0, lab.responses[here][0])

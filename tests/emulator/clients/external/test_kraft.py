@@ -79,7 +79,7 @@ def fetched(topic_id: bytes) -> FetchRequest:
 
 def test_a_broker_advertises_what_4_1_does_and_takes_no_message_sets(lab: WireLab) -> None:
     here = lab.connect()
-    response = lab.ask(here, ApiVersionsRequest(), 4)
+    response = lab.ask(here, ApiVersionsRequest("me", "1"), 4)
     ranges = {each.api_key: (each.min_version, each.max_version) for each in response.api_keys}
     assert (ranges[0], ranges[1], ranges[3]) == ((0, 13), (4, 18), (0, 13))
     lab.send(here, ProduceRequest(None, -1, 1_000, []), 2)
@@ -272,7 +272,7 @@ def test_configs_of_brokers_are_set_and_refused_as_by_real_brokers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "version"), [(ApiVersionsRequest(), 3), (MetadataRequest([]), METADATA)]
+    ("request_", "version"), [(ApiVersionsRequest("me", "1"), 3), (MetadataRequest([]), METADATA)]
 )
 def test_a_broker_whose_ports_are_closed_yet_refuses_connections(
     lab: WireLab, request_: Message, version: int

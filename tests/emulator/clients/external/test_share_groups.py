@@ -181,7 +181,7 @@ def test_each_release_advertises_what_it_has(
 ) -> None:
     lab = WireLab.made(version=version, mode="kraft", brokers=1, config=config)
     lab.pass_time(5_000_000)
-    response = lab.ask(lab.connect(), ApiVersionsRequest(), 3)
+    response = lab.ask(lab.connect(), ApiVersionsRequest("me", "1"), 3)
     versions = {
         api.api_key: (api.min_version, api.max_version)
         for api in response.api_keys
