@@ -39,6 +39,7 @@ MILD: Final = ("non_preferred", "reassigning")
 COMPARE: Final = ("8", "compare", "Side by side")
 """The screen that exists only while two runs are open."""
 NAME_WIDTH_MAX: Final = 24
+HELP_ACTION: Final = "app.help"
 SHOWN: Final = tuple(state for state in STATES if state.flag and state.name not in MILD)
 """The states that the header counts, the most severe first."""
 WATCHED_EVENTS_MAX: Final = 512
@@ -183,7 +184,7 @@ def _controllers(stage: Stage) -> Line:
 
 def tabs_line(stage: Stage, mode: str, trail: str, width: int) -> Line:
     """The screens by their keys with the current one highlighted, and the place within it."""
-    end = line(Span("? help ", "muted", "app.help"), Span(" ^p find ", "muted", "app.palette"))
+    end = line(Span("? help ", "muted", HELP_ACTION), Span(" ^p find ", "muted", "app.palette"))
     watched = _watched(stage)
     for short in (False, True):
         left = (*_tabs(stage, mode, trail, short=short), *watched)

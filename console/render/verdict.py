@@ -66,8 +66,11 @@ def look_of(held: Verdict, counts: Counts) -> tuple[str, str]:
     return role, "leaderless" if held.kind == "blocked" and counts.leaderless else glyph
 
 
-def verdict_line(stage: Stage, width: int) -> Line:
-    """The worst verdict in words, the others in short, and the key that lists what it is about."""
+def verdict_line(stage: Stage, width: int, *, names_help: bool = True) -> Line:
+    """The worst verdict in words, the others in short, and the key that lists what it is about.
+
+    ``names_help``: where that says nothing, it names the keys of help and palette.
+    """
     view, counts = stage.view, stage.view.counts()
     held, *others = verdicts(counts)
     if held.kind == HEALTHY and (stalled := stage.index.stalled):
@@ -78,7 +81,7 @@ def verdict_line(stage: Stage, width: int) -> Line:
     spans = [*_sign(held, counts, stage.glyphs), Span(text, _role(held), ACTION)]
     end: Line = KEY
     if held.kind == HEALTHY:
-        end = TASKS if stage.offers_tasks else HELP
+        end = TASKS if stage.offers_tasks else HELP if names_help else ()
     for other in others:
         role, _ = look_of(other, counts)
         more = [Span("   "), *_sign(other, counts, stage.glyphs), Span(counted(other), role)]

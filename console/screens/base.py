@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from console.model.links import Link
 from console.model.workspace import SIGN, Stage
-from console.render.bars import footer_line, header_line, tabs_line, way_line
+from console.render.bars import HELP_ACTION, footer_line, header_line, tabs_line, way_line
 from console.render.lines import Span, cells, line
 from console.render.verdict import verdict_line
 from console.screens.jump import JumpScreen, Target
@@ -205,11 +205,11 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         width, height = self.app.size
         stage = self.stage
         self.header.show([header_line(stage, width)])
-        self.tabs.show(
-            [tabs_line(stage, self.app.current_mode.partition(SIGN)[0], self.trail(), width)]
-        )
+        tabs = tabs_line(stage, self.app.current_mode.partition(SIGN)[0], self.trail(), width)
+        self.tabs.show([tabs])
         way = way_line(stage, self._shown_seq, width)
-        self.verdict.show([way or verdict_line(stage, width)])
+        names_help = all(span.action != HELP_ACTION for span in tabs)
+        self.verdict.show([way or verdict_line(stage, width, names_help=names_help)])
         if self.time_bar.display:
             rows = self.time_bar.size.height
             self.time_bar.show(self.time_bar.bar.lines(stage, width, rows))

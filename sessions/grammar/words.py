@@ -13,7 +13,7 @@ HOURS_MAX: Final = 876_000
 
 _DURATION = re.compile(r"(\d{1,12})(ms|s|m|h)", re.ASCII)
 _EXACT = re.compile(r"(\d{1,10})\.(\d{1,6})s", re.ASCII)
-_CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:\.(\d{1,6}))?", re.ASCII)
+_CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):([0-5]?\d)(?:\.(\d{1,6}))?", re.ASCII)
 
 
 class BadWord(ValueError):

@@ -26,7 +26,7 @@ def test_a_place_is_a_time_a_distance_an_event_or_an_end(word: str, expected: Pl
     assert place(word) == expected
 
 
-@pytest.mark.parametrize("word", ["", "12", "#", "#-1", "--3s", "ende", "12:4:x", "-12:04"])
+@pytest.mark.parametrize("word", ["", "12", "#", "#-1", "--3s", "ende", "12:4:x", "-12:04", "1:99"])
 def test_what_is_not_a_place_is_refused_with_the_forms_there_are(word: str) -> None:
     with pytest.raises(BadWord, match=r"is not a place in time: .* \(12s, 12:04\), .* \(#18207\)"):
         place(word)
