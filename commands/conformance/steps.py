@@ -9,6 +9,8 @@ from typing import Final, Literal, Union
 
 from msgspec import Struct
 
+from sessions.text import natural_list
+
 Setting = str | int | bool
 Expected = Literal["ok", "error", "any"]
 """Whether a client must do what is requested, must refuse it, or may do either."""
@@ -91,7 +93,7 @@ class Read(Struct, frozen=True, kw_only=True):
     expected: Expected = "ok"
 
     def __str__(self) -> str:
-        names = " and ".join(self.clients)
+        names = natural_list(self.clients)
         verb = "reads" if len(self.clients) == 1 else "read"
         commit = f", and commit {self.commit} processing" if self.commit else ""
         return f"{names} {verb} everything{commit}"
@@ -103,7 +105,7 @@ class Share(Struct, frozen=True, kw_only=True):
     clients: Sequence[str]
 
     def __str__(self) -> str:
-        return f"{' and '.join(self.clients)} own all partitions, none of them twice"
+        return f"{natural_list(self.clients)} own all partitions, none of them twice"
 
 
 class Work(Struct, frozen=True, kw_only=True):
@@ -118,7 +120,7 @@ class Work(Struct, frozen=True, kw_only=True):
     once: bool = False
 
     def __str__(self) -> str:
-        names = " and ".join(self.clients)
+        names = natural_list(self.clients)
         s = "s" if len(self.clients) == 1 else ""
         action = f"{self.how}{s}" if self.how else f"acknowledge{s} nothing of"
         return f"{names} {action} what {'one poll' if self.once else 'each poll'} gives"

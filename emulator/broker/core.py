@@ -22,7 +22,11 @@ from emulator.broker.replication.purgatory import PurgatoryState
 from emulator.broker.replication.replica import Replica, ReplicaIndex, Replicas
 from emulator.broker.replication.replica_manager import ReplicaManager
 from emulator.broker.share.dead_letters import DeadLetterQueues
-from emulator.broker.share.share_partition_manager import SharePartitionManager, ShareState
+from emulator.broker.share.share_partition_manager import (
+    LOCKS,
+    SharePartitionManager,
+    ShareState,
+)
 from emulator.broker.transactions.add_partitions_to_txn_manager import (
     AddPartitionsToTxnManager,
     VerificationState,
@@ -266,11 +270,16 @@ class Core:
 
     def tasks(self) -> dict[str, Task]:
         """The core's timers."""
+        purgatories = (
+            self.reads.delayed,
+            self.produces.purgatory,
+            self.deletes.purgatory,
+            self.shares.delayed,
+        )
         return {
+            **{purgatory.timeout: purgatory.expire for purgatory in purgatories},
+            **{sender.task: sender.tick for sender in (self.persister, self.dead_letters)},
             "fetch-timeout": self.sessions.expire,
-            "consumer-fetch-timeout": self.reads.delayed.expire,
-            "produce-timeout": self.produces.purgatory.expire,
-            "delete-records-timeout": self.deletes.purgatory.expire,
             "fetch-backoff": self.fetchers.resume,
             "socket-timeout": self.fetchers.check_timeouts,
             "isr-expiration": self._expire_isr,
@@ -278,10 +287,7 @@ class Core:
             "recovery-checkpoint": self._checkpoint_recovery_points,
             "groups": self.coordinator.tick,
             "share-state": self.share_coordinator.tick,
-            "share-persister": self.persister.tick,
-            "dead-letters": self.dead_letters.tick,
-            "share-fetch-timeout": self.shares.delayed.expire,
-            "share-locks": self.shares.expire_locks,
+            LOCKS: self.shares.expire_locks,
             "transactions": self.transactions.tick,
             "transaction-verification": self.verifier.expire,
         }

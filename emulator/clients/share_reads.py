@@ -108,7 +108,7 @@ class ShareReads:
         added = [tp for tp in led if tp not in joined]
         limit = reading.input.max_records
         left = RECORDS_MAX if limit is None else limit - reading.given
-        has_mode = self.context.profile.has("share_locks_renewed")
+        has_mode = self.context.profile.has("share_fetches_limited")
         message = ShareFetchRequest(
             membership.group,
             membership.member_id,

@@ -72,13 +72,13 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
         """The rules that the configuration gives now."""
         config, profile = self.context.config, self.context.profile
         waits = profile.has("target_assignments_wait")
-        renewed = profile.has("share_locks_renewed")
         return Rules(
             config.share_group_max_size,
             config.share_initialize_retry_us,
-            renewed,
-            not renewed,
-            renewed,
+            profile.has("share_assignments_balanced"),
+            not profile.has("unsubscribed_share_partitions_forgotten"),
+            profile.has("share_member_ids_need_no_uuid"),
+            profile.has("share_members_join_again"),
             config.share_assignment_interval_us if waits else None,
             profile.has("share_group_early_access"),
         )
@@ -261,14 +261,14 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
 
         Brokers of 4.1 name the topics that do not exist, and do nothing about the others.
         """
-        if not self.rules.checks_ids:
+        if not self.context.profile.has("share_offsets_altered"):
             missing = [tp for tp in message.offsets if self.topic(split(tp)[0]) is None]
             errors = dict.fromkeys(missing, (UNKNOWN_TOPIC, ""))
             response = ShareGroupOffsetsResponse(request, message.group, NONE, "", errors)
             self.metadata.respond(request, response)
             return
         group = self.metadata.group(message.group)
-        error, text = self._refusal(group, message.group, may_be_new=self.rules.checks_ids)
+        error, text = self._refusal(group, message.group, may_be_new=True)
         if error != NONE:
             self._offsets_refused(request, message.group, error, text)
             return

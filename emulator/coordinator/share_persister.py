@@ -56,7 +56,7 @@ class SharePersister(RetriedRequests[Pending]):
         self.state = state
         self._handle = handle
         self._answered: dict[str, Answered] = {}
-        knows_late = context.profile.has("share_locks_renewed")
+        knows_late = context.profile.has("share_state_asked_after_unknown_errors")
         self._retriable = (*RETRIABLE, UNKNOWN) if knows_late else RETRIABLE
 
     def on_answer(self, asker: str, answered: Answered) -> None:

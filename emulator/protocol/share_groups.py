@@ -177,7 +177,11 @@ class ShareAcknowledgeResponse(Message, frozen=True):
 
 
 class StateBatch(Struct, frozen=True, array_like=True, gc=False):
-    """The state of offsets, both inclusive: 0 available, 2 acknowledged, 4 archived."""
+    """The state of offsets, both inclusive.
+
+    It is 0 (available), 2 (acknowledged), 3 (archiving: on the way to a dead-letter queue) or 4
+    (archived).
+    """
 
     first: int
     last: int

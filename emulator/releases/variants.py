@@ -43,7 +43,11 @@ target assignment computed. In 3.7 members move in other steps, no group changes
 offsets in transactions are neither verified nor held back."""
 
 SHARE_GROUP_EARLY_ACCESS: Final = {
-    "4.0": {"share_groups": True, "share_group_early_access": True},
+    "4.0": {
+        "share_groups": True,
+        "share_group_early_access": True,
+        "share_deliveries_counted_at_session_end": True,
+    },
 }
 """What differs in a release whose brokers are configured with early access to share groups."""
 

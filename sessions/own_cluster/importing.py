@@ -22,7 +22,7 @@ from sessions.own_cluster.reading import Authority, FormatError, Reading, Source
 from sessions.own_cluster.recognition import EMPTY, read, read_folder
 from sessions.own_cluster.validation import validate
 from sessions.own_cluster.wrong_files import ANYTHING
-from sessions.text import clean
+from sessions.text import clean, natural_list
 
 STDIN: Final = "-"
 HISTORIES: Final = (metadata_log.NAME, zookeeper_log.NAME)
@@ -59,11 +59,10 @@ def import_sources(
     for source in sources:
         tell(f"reading {source} ..")
         readings.append(read_source(source, properties, until))
+    names = natural_list(clean(reading.source) for reading in readings)
     if all(reading.format == EMPTY for reading in readings):
-        names = " and ".join(clean(reading.source) for reading in readings)
         raise SourceError(f"{names}: empty; wanted is {ANYTHING}")
     if until != END and not any(reading.format in HISTORIES for reading in readings):
-        names = " and ".join(clean(reading.source) for reading in readings)
         raise SourceError(f"{names}: no history, so it is of one moment; {WANTED}")
     if by_hand is not None and by_hand != ClusterImage():
         _require_topics(by_hand, readings)

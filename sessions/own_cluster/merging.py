@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from emulator.cluster_image.document import ordered
 from emulator.cluster_image.image import AclEntry, ClusterImage
 from sessions.own_cluster.reading import Reading
+from sessions.text import natural_list
 
 Step = str | int | tuple[Any, ...]
 Path = tuple[Step, ...]
@@ -53,7 +54,7 @@ class Contradiction(Struct, frozen=True):
     def __str__(self) -> str:
         """``leader of t-0: 3 in topics.txt wins over 2 in kcat.json``."""
         (winner, value), *others = self.values
-        losers = " and ".join(f"{other} in {source}" for source, other in others)
+        losers = natural_list(f"{other} in {source}" for source, other in others)
         return f"{self.what}: {value} in {winner} wins over {losers}"
 
 

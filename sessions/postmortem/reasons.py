@@ -17,7 +17,7 @@ from emulator.metadata_log.records import (
     RegisterBrokerRecord,
 )
 from sessions.postmortem.events import Applied
-from sessions.text import brackets
+from sessions.text import brackets, natural_list
 
 
 class Causes:
@@ -89,7 +89,7 @@ class Reasons:
             (self.unfenced & {*after.isr, after.leader}, "is unfenced"),
         ):
             if brokers:
-                return " and ".join(f"broker {broker} {event}" for broker in sorted(brokers))
+                return natural_list(f"broker {broker} {event}" for broker in sorted(brokers))
         return _of_leader(change)
 
 

@@ -61,7 +61,7 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
         self._timers = context.timers
         self._kernel = context.kernel
         self.state = state
-        self._timeout = timeout
+        self.timeout = timeout
         self._partitions = partitions
         self._try_complete = try_complete
         self._on_expiration = on_expiration
@@ -84,7 +84,7 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
         watchers = self.state.watchers
         for tp in self._partitions(operation):
             watchers.setdefault(tp, {})[request] = None
-        self._timers.set_deadline(self._timeout, request, self._kernel.state.now_us + timeout_us)
+        self._timers.set_deadline(self.timeout, request, self._kernel.state.now_us + timeout_us)
 
     def check_and_complete(self, tp: str) -> None:
         """Complete the operations that a change to a partition allows to complete."""
@@ -110,7 +110,7 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
         """Complete a waiting operation with the given response."""
         request = operation.request
         if self.state.operations.pop(request, None) is not None:
-            self._timers.clear_deadline(self._timeout, request)
+            self._timers.clear_deadline(self.timeout, request)
             watchers = self.state.watchers
             for tp in self._partitions(operation):
                 watching = watchers[tp]
@@ -121,7 +121,7 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
 
     def expire(self) -> None:
         """Complete the operations that have timed out."""
-        for request in self._timers.overdue(self._timeout):
+        for request in self._timers.overdue(self.timeout):
             assert isinstance(request, int)
             operation = self.state.operations.get(request)
             if operation is not None:

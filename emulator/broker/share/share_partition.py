@@ -23,7 +23,7 @@ from emulator.broker.share.in_flight import (
     InFlightBatch,
     Run,
 )
-from emulator.protocol.share_groups import StateBatch
+from emulator.protocol.share_groups import Acknowledgement, StateBatch
 
 EMPTY, INITIALIZING, ACTIVE = "EMPTY", "INITIALIZING", "ACTIVE"
 """The states of a share-partition: nothing is known of it, its state is being read, it is used."""
@@ -88,14 +88,6 @@ class Acquired(NamedTuple):
     first: int
     last: int
     deliveries: int
-
-
-class Acknowledged(NamedTuple):
-    """An acknowledgement: offsets, both inclusive, and one type for all or one for each."""
-
-    first: int
-    last: int
-    types: Sequence[int]
 
 
 class Invalid(Exception):
@@ -478,7 +470,7 @@ class SharePartition(Struct, array_like=True):
     def acknowledge(
         self,
         member: str,
-        acknowledged: Sequence[Acknowledged],
+        acknowledged: Sequence[Acknowledgement],
         limits: Limits,
         write: int,
         now_us: int,
@@ -501,7 +493,7 @@ class SharePartition(Struct, array_like=True):
             raise
         return stored
 
-    def _acknowledged_batches(self, acknowledgement: Acknowledged) -> list[InFlightBatch]:
+    def _acknowledged_batches(self, acknowledgement: Acknowledgement) -> list[InFlightBatch]:
         """The batches that an acknowledgement is about."""
         floor = self._floor(acknowledgement.first)
         if floor < 0:
@@ -526,7 +518,7 @@ class SharePartition(Struct, array_like=True):
     def _acknowledge(  # noqa: PLR0917 - one check after another
         self,
         member: str,
-        acknowledgement: Acknowledged,
+        acknowledgement: Acknowledgement,
         batch: InFlightBatch,
         limits: Limits,
         write: int,

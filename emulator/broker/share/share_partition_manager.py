@@ -25,7 +25,6 @@ from emulator.broker.share.share_partition import (
     ACTIVE,
     EMPTY,
     INITIALIZING,
-    Acknowledged,
     Acquired,
     Batch,
     Invalid,
@@ -189,7 +188,12 @@ class SharePartitionManager:
         persister.on_answer(READS, self._state_read)
         persister.on_answer(WRITES, self._state_written)
         profile = context.profile
-        self.renews = profile.has("share_locks_renewed")
+        self.may_renew = profile.has("share_locks_renewed")
+        self.may_have_any_id = profile.has("share_member_ids_need_no_uuid")
+        self.limits_fetches = profile.has("share_fetches_within_lock_limit")
+        self.counts_completed = profile.has("share_completed_records_counted")
+        self.keeps_idle = profile.has("share_partitions_kept_without_sessions")
+        self.takes_back = not profile.has("share_deliveries_counted_at_session_end")
         self.names_unknown = profile.has("share_fetch_of_unknown_topics")
         self.throttles = profile.has("share_deliveries_throttled")
         self.is_early_access = profile.has("share_group_early_access")
@@ -223,9 +227,9 @@ class SharePartitionManager:
             self.context.group_duration_us(group, "share.record.lock.duration.ms", default_us),
             int(of_group.get("share.partition.max.record.locks", in_flight)),
             int(of_group.get("share.delivery.count.limit", deliveries)),
-            limits_fetches=self.renews,
+            limits_fetches=self.limits_fetches,
             throttles=self.throttles,
-            takes_back=not (self.renews or self.is_early_access),
+            takes_back=self.takes_back,
             is_early_access=self.is_early_access,
             has_dead_letters=self.queues.is_asked(group),
         )
@@ -271,9 +275,9 @@ class SharePartitionManager:
         """The error for a request of a member; before 4.2 its id has to be a UUID."""
         if not self.is_enabled:
             return UNSUPPORTED
-        if self.renews and not 0 < len(member_id) <= ID_LENGTH_MAX:
-            return INVALID
-        return NONE if self.renews or is_uuid(member_id) else UNKNOWN_ERROR
+        if self.may_have_any_id:
+            return NONE if 0 < len(member_id) <= ID_LENGTH_MAX else INVALID
+        return NONE if is_uuid(member_id) else UNKNOWN_ERROR
 
     def _session(self, message: ShareFetchRequest) -> tuple[ShareSession | None, str]:
         """The session of a fetch, or an error."""
@@ -636,7 +640,7 @@ class SharePartitionManager:
     def _acknowledge_all(self, request: int, pending: PendingAcknowledgement) -> None:
         """Acknowledge what is valid; ``pending`` has the errors, and counts the writes."""
         message = pending.message
-        may_renew = self.renews and message.version >= RENEWALS_SINCE
+        may_renew = self.may_renew and message.version >= RENEWALS_SINCE
         interested: dict[str, list[Acknowledgement]] = {}
         empty: list[str] = []
         for tp, batches in message.acknowledged.items():
@@ -673,9 +677,8 @@ class SharePartitionManager:
         pending.errors[tp] = (NONE, "")
         number = self.persister.number()
         limits, now = self.limits(message.group), self.kernel.now
-        acknowledged = [Acknowledged(batch.first, batch.last, batch.types) for batch in batches]
         try:
-            stored = share.acknowledge(message.member_id, acknowledged, limits, number, now)
+            stored = share.acknowledge(message.member_id, batches, limits, number, now)
         except Invalid as invalid:
             pending.errors[tp] = (invalid.error, str(invalid))
             self.delayed.check_and_complete(share.tp)
@@ -722,7 +725,7 @@ class SharePartitionManager:
             share.leader_epoch,
             share.start,
             list(batches),
-            share.completed if self.renews else -1,
+            share.completed if self.counts_completed else -1,
         )
         self.persister.send(WRITES, number, message)
 
@@ -823,7 +826,7 @@ class SharePartitionManager:
     def _check_group(self, group: str) -> None:
         """Forget the share-partitions of a group without sessions (4.1): they are read anew."""
         sessions = self.state.sessions.sessions.values()
-        if self.renews or any(session.group == group for session in sessions):
+        if self.keeps_idle or any(session.group == group for session in sessions):
             return
         for name in [n for n, share in self.state.partitions.items() if share.group == group]:
             self._forget(name, NO_SESSION)

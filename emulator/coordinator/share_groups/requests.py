@@ -50,11 +50,12 @@ class Rules(NamedTuple):
     """What the configuration and the release say.
 
     ``balances``: the assignor is that of 4.2. ``pends_all`` (4.1): members wait for partitions of
-    topics that nobody subscribes to any more. ``checks_ids`` (4.2): long ids are refused, and
-    members may join again with epoch 0. ``retry_us`` is after how long a group begins again with a
-    partition's state. ``interval_us`` is the least time between two target assignments; None before
-    4.3, where there is none. ``is_early_access`` (4.0): each member gets all partitions of the
-    topics that it subscribes to, for whose state nothing is done before.
+    topics that nobody subscribes to any more. ``checks_ids`` (4.2): long ids are refused.
+    ``joins_again`` (4.2): members may join again with epoch 0. ``retry_us`` is after how long a
+    group begins again with a partition's state. ``interval_us`` is the least time between two
+    target assignments; None before 4.3, where there is none. ``is_early_access`` (4.0): each
+    member gets all partitions of the topics that it subscribes to, for whose state nothing is done
+    before.
     """
 
     max_size: int
@@ -62,6 +63,7 @@ class Rules(NamedTuple):
     balances: bool = True
     pends_all: bool = False
     checks_ids: bool = True
+    joins_again: bool = True
     interval_us: int | None = None
     is_early_access: bool = False
 
@@ -179,7 +181,7 @@ def _member_of(
     if joins and name not in group.members:
         return ModernMember(name)
     member = known_member(group, name)
-    if not (joins and rules.checks_ids):
+    if not (joins and rules.joins_again):
         _check_epoch(member, request.member_epoch, rules)
     return member
 

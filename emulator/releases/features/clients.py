@@ -52,7 +52,29 @@ preferred_assignor_bumps_epoch | since 4.4 | KIP-848
 share_groups | since 4.1 | KIP-932
     consumers of a share group share partitions, and acknowledge each record
 share_locks_renewed | since 4.2 | KIP-1222
-    a consumer of a share group can renew its locks, and fetch no more records than it wants
+    a consumer of a share group can renew its locks
+share_fetches_limited | since 4.2 | KIP-1206
+    a share fetch can limit its records strictly, not only at the end of a batch
+share_fetches_within_lock_limit | since 4.2 | SharePartition.acquire
+    a share fetch acquires no more than the rest of share.partition.max.record.locks
+share_member_ids_need_no_uuid | since 4.2 | KafkaApis.handleShareFetchRequest
+    the id of a share group's member is any text of 1 to 36 characters, not a UUID
+share_members_join_again | since 4.2 | GroupMetadataManager.shareGroupHeartbeat
+    a member of a share group may join again with epoch 0
+share_offsets_altered | since 4.2 | KIP-932
+    a share group's offsets can be altered: before, only unknown topics were told
+share_completed_records_counted | since 4.2 | KIP-1226
+    a share-partition's state has the number of records from its start on that are done
+share_partitions_kept_without_sessions | since 4.2 | SharePartitionManager
+    a leader keeps the share-partitions of a group when its last session is closed
+share_deliveries_counted_at_session_end | since 4.2 | SharePartition.releaseAcquiredRecords
+    records that are released because a session ends count as delivered
+share_state_asked_after_unknown_errors | since 4.2 | PersisterStateManager
+    a share coordinator's UNKNOWN_SERVER_ERROR is retried
+share_assignments_balanced | since 4.2 | SimpleAssignor
+    a share group's partitions are spread evenly over its members
+unsubscribed_share_partitions_forgotten | since 4.2 | ShareGroup
+    a share group's members do not wait for partitions of topics without subscribers
 share_deliveries_throttled | since 4.2 | KIP-932
     records that a share group was given often are given in smaller pieces, at last alone
 share_fetch_of_unknown_topics | since 4.3 | KIP-932

@@ -8,7 +8,6 @@ from emulator import events
 from emulator.broker.share.in_flight import AVAILABLE
 from emulator.broker.share.share_partition import (
     ACTIVE,
-    Acknowledged,
     Batch,
     Limits,
     SharePartition,
@@ -23,6 +22,7 @@ from emulator.inputs.statements import (
     CreateTopic,
     Produce,
 )
+from emulator.protocol import Acknowledgement
 from emulator.scenario.runner import Runner
 from emulator.wire.messages.cluster import (
     ApiVersionsRequest,
@@ -272,7 +272,7 @@ def test_a_lock_that_ends_while_its_acknowledgement_is_stored_lets_time_go_on() 
     limits = Limits(lock_us=1_000, in_flight=10, deliveries=5)
     share.acquire("m1", 0, [Batch(0, 1)], 10, 10, limits, now_us=0)
     assert share.next_expiry_us == 1_000
-    share.acknowledge("m1", [Acknowledged(0, 1, [ACCEPT])], limits, write=1, now_us=500)
+    share.acknowledge("m1", [Acknowledgement(0, 1, [ACCEPT])], limits, write=1, now_us=500)
     assert share.next_expiry_us == 0
     assert share.expire(limits, now_us=1_000) == []
     share.complete(1, limits, now_us=2_000, stored=False)
