@@ -192,11 +192,9 @@ class TidegaugeApp(App[None], inherit_bindings=False):
 
     @property
     def stage(self) -> Stage:
-        """The current source's stage."""
         return self.sources.stage
 
     async def on_mount(self) -> None:
-        """Start the frame loop."""
         self.terminal.begin()
         if self.service is not None:
             await self.service.start()

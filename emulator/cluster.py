@@ -526,11 +526,9 @@ class Cluster:
         return self.state.assignments.get(tp)
 
     def partitions(self) -> list[str]:
-        """All topic-partitions."""
         return list(self.state.assignments)
 
     def topics(self) -> list[str]:
-        """All topics, sorted."""
         if self.kraft is not None:
             return sorted(self.kraft.committed.image.topic_ids)
         return self.zookeeper.children(znodes.TOPICS) if self.zookeeper.find(znodes.TOPICS) else []

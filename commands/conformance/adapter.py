@@ -132,7 +132,6 @@ class Adapter:
         return self._process.returncode is None
 
     async def end(self) -> None:
-        """Kill the process."""
         with suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()

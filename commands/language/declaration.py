@@ -134,7 +134,6 @@ class Statement(click.Command):
         self.terms = terms
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the terms."""
         super().format_epilog(ctx, formatter)
         if self.terms is not None:
             title, words = self.terms()

@@ -52,11 +52,9 @@ class ConsoleLibrary:
         self.folder = folder
 
     def versions(self) -> Sequence[str]:
-        """The releases, oldest first."""
         return RECOMMENDED
 
     def cards(self) -> Sequence[Card]:
-        """The library of scenarios."""
         return [card_of(scenario) for scenario in library()]
 
     def open_scenario(self, name: str, version: str, against: str | None = None) -> Opened:

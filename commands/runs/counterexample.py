@@ -86,7 +86,6 @@ class _Staging:
         self._queued = dict.fromkeys(self.order, 0)
 
     def lines(self) -> list[str]:
-        """Return the whole script."""
         lines = [*self._heading(), *self._beginning()]
         states, path = self.violation.states, self.violation.path
         self._early = _produced_late(path, states, self.parts)

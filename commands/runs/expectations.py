@@ -32,7 +32,6 @@ class Tally(Struct):
     pending: tuple[Failure, str] | None = None
 
     def note(self, step: Step, outcome: Outcome) -> None:
-        """Count a statement's outcome."""
         self._settle(step)
         if outcome.refused:
             actual = outcome.error if outcome.passed is None else outcome.actual

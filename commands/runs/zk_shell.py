@@ -55,7 +55,6 @@ class ZkShell:
         self._zone = zone
 
     def begin(self) -> None:
-        """Run the script."""
         self.runner.run(lambda _step, _outcome: None)
 
     @property

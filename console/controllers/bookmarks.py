@@ -30,11 +30,9 @@ class Bookmarks:
 
     @property
     def stage(self) -> Stage:
-        """The current source's stage."""
         return self.sources.stage
 
     def seek(self, seq: int) -> None:
-        """Pause at an event."""
         self.stage.pacer.seek_seq(seq)
 
     # ---- bookmarks

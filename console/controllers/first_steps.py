@@ -33,7 +33,6 @@ class FirstSteps:
 
     @property
     def stage(self) -> Stage:
-        """The current source's stage."""
         return self.sources.stage
 
     def _broker(self) -> int | None:

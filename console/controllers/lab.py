@@ -28,7 +28,6 @@ class Lab:
 
     @property
     def stage(self) -> Stage:
-        """The current source's stage."""
         return self.sources.stage
 
     # ---- faults

@@ -46,7 +46,6 @@ class Navigation:
 
     @property
     def stage(self) -> Stage:
-        """The current source's stage."""
         return self.sources.stage
 
     # ---- screens
@@ -107,7 +106,6 @@ class Navigation:
             self.app.notify("nothing is wrong")
 
     def action_go_last(self) -> None:
-        """Toggle between two screens."""
         self.go(self.sources.last_mode)
 
     # ---- objects

@@ -30,7 +30,6 @@ class Notices:
 
     @property
     def stage(self) -> Stage:
-        """The current source's stage."""
         return self.sources.stage
 
     def begin(self) -> None:

@@ -56,7 +56,6 @@ class OpenSources:
 
     @property
     def stage(self) -> Stage:
-        """The current source's stage."""
         return self.openings[-1].stage
 
     @property

@@ -49,7 +49,6 @@ class Terminal:
 
     @property
     def stage(self) -> Stage:
-        """The current source's stage."""
         return self.sources.stage
 
     def adopt(self, configuration: Configuration) -> None:

@@ -51,30 +51,24 @@ class TimeTravel:
 
     @property
     def stage(self) -> Stage:
-        """The current source's stage."""
         return self.sources.stage
 
     # ---- the pacer
 
     def action_time_pause(self) -> None:
-        """Pause or continue."""
         self.stage.pacer.toggle()
 
     def action_time_forward(self) -> None:
-        """One event forward."""
         self.stage.pacer.step(1)
         self._tell_answers()
 
     def action_time_back(self) -> None:
-        """One event back."""
         self.stage.pacer.step(-1)
 
     def action_time_faster(self) -> None:
-        """Twice as fast."""
         self.stage.pacer.faster()
 
     def action_time_slower(self) -> None:
-        """Half as fast."""
         self.stage.pacer.slower()
 
     def action_time_live(self) -> None:
@@ -83,7 +77,6 @@ class TimeTravel:
         self.notices.pass_over()
 
     def seek(self, seq: int) -> None:
-        """Pause at an event."""
         self.stage.pacer.seek_seq(seq)
 
     # ---- jumps

@@ -16,7 +16,6 @@ class Job:
     """A background job; :attr:`said` is its progress, :attr:`outcome` its result."""
 
     def __init__(self, title: str, work: Work) -> None:
-        """Start the thread."""
         self.title = title
         self.progress = ""
         self.outcome = ""
@@ -27,11 +26,9 @@ class Job:
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
         return not self._thread.is_alive()
 
     def wait(self, seconds: float | None = None) -> None:
-        """Wait for its end."""
         self._thread.join(seconds)
 
     def _tell(self, text: str) -> None:

@@ -147,7 +147,6 @@ class Watch:
         self._began = clock()
 
     def begin(self, version: str, limit_seconds: int) -> Observer:
-        """Start another search."""
         self.version, self.progress, self._began = version, None, self.clock()
         self.limit_seconds = limit_seconds
         return self._look

@@ -81,7 +81,6 @@ class Forecasts:
         return self.is_settled(statement)
 
     def give_up(self) -> None:
-        """Stop working."""
         self._running = ""
 
     def _begin(self, statement: str, given: Sequence[Statement]) -> Forecast:

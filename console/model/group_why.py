@@ -150,7 +150,6 @@ def _leaving(event: events.MemberLeft) -> str:
 
 
 def _ended(event: Event, acquired: events.RecordsAcquired) -> str:
-    """How a delivery ended."""
     consumer = clean(acquired.consumer)
     if isinstance(event, events.SharePartitionForgotten | events.SharePartitionLoaded):
         return _numbered(_forgotten(event, acquired), event)

@@ -91,7 +91,6 @@ class Pacer:
         self.source.step(events)
 
     def seek_seq(self, seq: int) -> None:
-        """Pause at an event."""
         self.hold()
         self.source.seek_seq(max(0, min(seq, self.source.last_seq)))
 

@@ -50,7 +50,6 @@ class Configuration(Struct, frozen=True):
     path: Path
 
     def value(self, name: str) -> Any:  # noqa: ANN401 - each setting has a type of its own
-        """A setting's value."""
         return self.settings[name].value
 
 

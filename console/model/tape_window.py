@@ -33,7 +33,6 @@ class Window(Struct, frozen=True):
 
     @property
     def offsets(self) -> range:
-        """The offsets, in order."""
         return range(self.first, self.end)
 
 

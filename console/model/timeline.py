@@ -282,7 +282,6 @@ class _ReportingView(ClusterView):
         self.report(partition, self.flags(tp), self.state.time_us)
 
     def remove_partition(self, tp: str) -> None:
-        """Remove a deleted partition."""
         if (partition := self.partitions.get(tp)) is not None:
             self.report(partition, None, self.state.time_us)
         super().remove_partition(tp)

@@ -154,7 +154,6 @@ class ClientRows:
     # ---- rows
 
     def keys(self) -> Sequence[str]:
-        """Oldest first."""
         if self._turn != self.stage.turn:
             self._turn = self.stage.turn
             self._keys = tuple(map(connection_name, self.stage.view.state.connections))
@@ -169,7 +168,6 @@ class ClientRows:
         return self.stage.view.state.connections[int(key.removeprefix(PREFIX))]
 
     def rows(self) -> Sequence[ConnectionState]:
-        """All of them."""
         return [self.row(key) for key in self.keys()]
 
     def version(self, key: str) -> Hashable:
@@ -190,7 +188,6 @@ class ClientRows:
         return "\n".join(parts).lower()
 
     def texts(self) -> Sequence[str]:
-        """The same of all."""
         return [self.text(key) for key in self.keys()]
 
     def is_fault(self, key: str) -> bool:
@@ -198,12 +195,10 @@ class ClientRows:
         return bool(self.row(key).errors)
 
     def value_of(self, column: Column[ConnectionState]) -> Callable[[str], Any]:
-        """As the column says."""
         value = column.value
         return lambda key: 0 if value is None else value(self.row(key))
 
     def values(self, column: Column[ConnectionState]) -> list[Any]:
-        """The same of all."""
         return [self.value_of(column)(key) for key in self.keys()]
 
 

@@ -204,7 +204,6 @@ class GroupRows:
         return GroupRow(group, tp, committed, end)
 
     def rows(self) -> Sequence[GroupRow]:
-        """All of them."""
         return [self.row(key) for key in self.keys()]
 
     def version(self, key: str) -> Hashable:
@@ -212,12 +211,10 @@ class GroupRows:
         return self.stage.source.seq, self.stage.source.time_us
 
     def text(self, key: str) -> str:
-        """Group, partition and state."""
         row = self.row(key)
         return f"{row.group.name}\n{row.tp}\n{row.group.state}".lower()
 
     def texts(self) -> Sequence[str]:
-        """The same of all."""
         return [self.text(key) for key in self.keys()]
 
     def is_fault(self, key: str) -> bool:
@@ -230,7 +227,6 @@ class GroupRows:
         return lambda key: value(self.row(key))
 
     def values(self, column: Column[GroupRow]) -> list[Any]:
-        """The same of all."""
         return [self.value_of(column)(key) for key in self.keys()]
 
 

@@ -34,7 +34,6 @@ class ReplicaRows:
         }
 
     def replica(self, partition: PartitionState) -> ReplicaState | None:
-        """The broker's own replica."""
         return partition.replica_states.get(self.broker)
 
     def place(self, partition: PartitionState) -> str:
@@ -101,7 +100,6 @@ class ReplicaRows:
     # ---- rows
 
     def keys(self) -> Sequence[str]:
-        """By topic and number."""
         partitions, broker = self.stage.view.state.partitions, self.broker
         return [
             tp
@@ -119,7 +117,6 @@ class ReplicaRows:
         return self.stage.view.state.partitions[key]
 
     def rows(self) -> Sequence[PartitionState]:
-        """All of them."""
         return [self.row(key) for key in self.keys()]
 
     def version(self, key: str) -> Hashable:
@@ -132,7 +129,6 @@ class ReplicaRows:
         return f"{key}\n{word}\n{self.place(self.row(key))}".lower()
 
     def texts(self) -> Sequence[str]:
-        """The same of all."""
         return [self.text(key) for key in self.keys()]
 
     def is_fault(self, key: str) -> bool:
@@ -140,10 +136,8 @@ class ReplicaRows:
         return self.stage.index.severity[key] < HEALTHY
 
     def value_of(self, column: Column[PartitionState]) -> Callable[[str], Any]:
-        """As the column says."""
         value = column.value
         return lambda key: 0 if value is None else value(self.row(key))
 
     def values(self, column: Column[PartitionState]) -> list[Any]:
-        """The same of all."""
         return [self.value_of(column)(key) for key in self.keys()]

@@ -31,15 +31,12 @@ class AnalysisScreen(ConsoleScreen):
         self.list.show([Row(line(data(finding.text)), data=finding) for finding in findings])
 
     def compose_body(self) -> ComposeResult:
-        """One pane."""
         yield self.pane(self.list, self.title_)
 
     def trail(self) -> str:
-        """What is read."""
         return self.title_
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Leave the lines unchanged."""
         self.list.resize()
         self.panes[0].entitle(self.title_, ["enter opens the event of a row", "esc goes back"])
 

@@ -118,7 +118,6 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
     # ---- what a screen says
 
     def compose_body(self) -> ComposeResult:
-        """The panes."""
         yield from ()
 
     def show_panes(self, changed: Collection[str]) -> None:

@@ -33,11 +33,9 @@ class BookmarksScreen(ConsoleScreen):
         self.marks = LinkView(stage, id="marks")
 
     def compose_body(self) -> ComposeResult:
-        """One pane."""
         yield self.pane(self.marks, "bookmarks")
 
     def trail(self) -> str:
-        """The title of the list."""
         return "bookmarks"
 
     def show_panes(self, changed: Collection[str]) -> None:

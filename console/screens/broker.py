@@ -62,12 +62,10 @@ class BrokerScreen(ConsoleScreen):
         yield self.pane(self.log_view, "events", "log")
 
     def begin(self) -> Pane:
-        """Start searching for its events."""
         self.log_view.look_again()
         return self.panes[0]
 
     def trail(self) -> str:
-        """Which broker."""
         return host_name(self.stage.view.state, self.broker)
 
     def show_panes(self, changed: Collection[str]) -> None:
@@ -111,7 +109,6 @@ class BrokerScreen(ConsoleScreen):
         return "It holds no replica at this time.", "> goes to its next event"
 
     def selection(self) -> Sequence[str]:
-        """The broker itself."""
         return (self.object,)
 
     def action_drill(self) -> None:
@@ -127,7 +124,6 @@ class BrokerScreen(ConsoleScreen):
         open_last_touch(self, self.object)
 
     def action_sort_menu(self) -> None:
-        """Choose a column."""
         choose_sort(self, self.table)
 
 

@@ -73,12 +73,10 @@ class BrokerRows:
         return self.stage.source.seq, self.stage.source.time_us
 
     def text(self, key: str) -> str:
-        """Id, state and rack."""
         broker = self.row(key)
         return f"{key}\n{broker.state}\n{broker.rack or ''}".lower()
 
     def texts(self) -> Sequence[str]:
-        """The same for all brokers."""
         return [self.text(key) for key in self.keys()]
 
     def is_fault(self, key: str) -> bool:
@@ -86,12 +84,10 @@ class BrokerRows:
         return self.row(key).state != "running" or self.stage.index.out_of_sync[int(key)] > 0
 
     def value_of(self, column: Column[BrokerState]) -> Callable[[str], Any]:
-        """As the column says."""
         value = column.value
         return lambda key: 0 if value is None else value(self.row(key))
 
     def values(self, column: Column[BrokerState]) -> list[Any]:
-        """The same for all brokers."""
         return [self.value_of(column)(key) for key in self.keys()]
 
 
@@ -212,5 +208,4 @@ class BrokersScreen(ConsoleScreen):
             open_last_touch(self, name)
 
     def action_sort_menu(self) -> None:
-        """Choose a column."""
         choose_sort(self, self.table)

@@ -59,7 +59,6 @@ class ClientsScreen(ConsoleScreen):
         yield self.pane(self.log_view, "events", "log")
 
     def trail(self) -> str:
-        """What is listed."""
         return "clients"
 
     def show_panes(self, changed: Collection[str]) -> None:
@@ -100,7 +99,6 @@ class ClientsScreen(ConsoleScreen):
         return "No client has received an error.", "f shows all"
 
     def selection(self) -> Sequence[str]:
-        """The selected connection."""
         key = self.table.selected
         return () if key is None else (key,)
 
@@ -118,5 +116,4 @@ class ClientsScreen(ConsoleScreen):
             open_last_touch(self, name)
 
     def action_sort_menu(self) -> None:
-        """Choose a column."""
         choose_sort(self, self.table)

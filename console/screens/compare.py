@@ -36,7 +36,6 @@ class PairView(VirtualView):
         self.twin = twin
 
     def count(self) -> int:
-        """How many pairs there are."""
         return len(self.twin.pairing.pairs)
 
     def version(self, index: int) -> Hashable:
@@ -50,7 +49,6 @@ class PairView(VirtualView):
         return pair_line(self.stage, self.twin, index, self.columns)
 
     def draw_fixed(self) -> list[Line]:
-        """The names of both runs."""
         return [titles_line(self.twin, self.columns)]
 
     def cursor_index(self) -> int | None:
@@ -59,7 +57,6 @@ class PairView(VirtualView):
         return place if 0 <= place < self.count() else None
 
     def set_cursor(self, index: int) -> None:
-        """Move both runs to a pair."""
         self.stage.pacer.paused = True
         self.twin.go_to(index)
 
@@ -81,7 +78,6 @@ class PairView(VirtualView):
             self.post_message(self.Missing("later" if direction > 0 else "earlier"))
 
     def cell_text(self) -> str:
-        """The event of the front run."""
         place = self.cursor_index()
         return "" if place is None else str(self.twin.pairing.pairs[place].left or "")
 
@@ -101,20 +97,17 @@ class CompareScreen(ConsoleScreen):
         self.pairs = PairView(stage, self.twin)
 
     def compose_body(self) -> ComposeResult:
-        """Both states above, the pairs below."""
         with Horizontal(id="upper"):
             yield self.pane(self.left, "left")
             yield self.pane(self.right, "right")
         yield self.pane(self.pairs, "what both did", "log")
 
     def begin(self) -> Pane:
-        """Focus the pairs."""
         return self.panes[2]
 
     # ---- painting
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Show both runs at their positions."""
         twin = self.twin
         twin.look()
         for pane, view, source, other in (
@@ -155,7 +148,6 @@ class CompareScreen(ConsoleScreen):
         self.notify(f"no {message.where} difference")
 
     def action_drill(self) -> None:
-        """Open the front run's event."""
         place = self.pairs.cursor_index()
         left = None if place is None else self.twin.pairing.pairs[place].left
         if left is None:

@@ -37,11 +37,9 @@ class DifferenceScreen(ConsoleScreen):
         self._shown: tuple[object, ...] = ()
 
     def compose_body(self) -> ComposeResult:
-        """One pane."""
         yield self.pane(self.changes, "difference")
 
     def trail(self) -> str:
-        """The title of the list."""
         return "difference"
 
     def show_panes(self, changed: Collection[str]) -> None:
@@ -72,7 +70,6 @@ class DifferenceScreen(ConsoleScreen):
         self.hides_figures = not self.hides_figures
 
     def action_drill(self) -> None:
-        """Open the object that differs."""
         if (row := self.changes.selected) is not None:
             self.follow_link(row.link)
 

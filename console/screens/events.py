@@ -39,16 +39,13 @@ class EventsScreen(ConsoleScreen):
         self.log_view = EventView(stage, id="log")
 
     def compose_body(self) -> ComposeResult:
-        """One pane."""
         yield self.pane(self.log_view, "events")
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """The log at the time cursor."""
         self.log_view.follow()
         self.panes[0].entitle("events", [self.log_view.status()])
 
     def action_drill(self) -> None:
-        """Open the selected event."""
         self.open_event_of(self.log_view)
 
     def action_why(self) -> None:
@@ -79,7 +76,6 @@ class EventScreen(ConsoleScreen):
         self.chain = EventView(stage, id="chain")
 
     def compose_body(self) -> ComposeResult:
-        """The fields above, the chain below."""
         yield self.pane(self.chain, "causes and effects", "log")
         yield self.pane(self.detail, "event")
 
@@ -100,7 +96,6 @@ class EventScreen(ConsoleScreen):
         return self.panes[0]
 
     def trail(self) -> str:
-        """The event's number."""
         return f"#{self.seq:,}"
 
     def show_panes(self, changed: Collection[str]) -> None:
@@ -130,7 +125,6 @@ class EventScreen(ConsoleScreen):
             self.open("event", event.seq)
 
     def action_why(self) -> None:
-        """Open what caused the selected event."""
         event = self.chain.selected
         if event is not None and event.cause:
             self.open("event", event.cause)

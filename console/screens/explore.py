@@ -79,7 +79,6 @@ class ExploreScreen(ConsoleScreen):
         yield self.pane(self.found, "found", "log")
 
     def trail(self) -> str:
-        """What is explored."""
         return f"explore {self.question.bounds.version}"
 
     # ---- painting
@@ -89,7 +88,6 @@ class ExploreScreen(ConsoleScreen):
         return self.job is not None
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Update all three panes."""
         self._look()
         question, counterexamples, results = self.panes
         self.settings.offer(setting_picks(self._settings()))
@@ -161,7 +159,6 @@ class ExploreScreen(ConsoleScreen):
         self.request(SourceRequested(opener, "partitions"))
 
     def action_explore_run(self) -> None:
-        """Explore the release."""
         self._begin([self.question.bounds.version])
 
     def action_explore_matrix(self) -> None:
@@ -213,9 +210,7 @@ class ExploreScreen(ConsoleScreen):
         self.repaint()
 
     def begin(self) -> Pane:
-        """Focus the settings."""
         return self.panes[0]
 
     def on_unmount(self) -> None:
-        """Leaving the screen cancels the search."""
         self.progress.is_cancelled = True

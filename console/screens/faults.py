@@ -46,11 +46,9 @@ class FaultsScreen(ConsoleScreen):
         yield self.pane(self.effect, "effect", "log")
 
     def trail(self) -> str:
-        """The object of the faults."""
         return f"faults of {self.subject}"
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Continue the forecasts for a moment."""
         if not self.list.faults:
             self.list.show_faults(self.offered, self.statement)
         self.list.look_ahead()

@@ -68,7 +68,6 @@ class GroupsScreen(ConsoleScreen):
         yield self.pane(self.log_view, "events", "log")
 
     def trail(self) -> str:
-        """What is listed."""
         return "groups"
 
     def show_panes(self, changed: Collection[str]) -> None:
@@ -142,5 +141,4 @@ class GroupsScreen(ConsoleScreen):
             open_last_touch(self, f"group.{group}")
 
     def action_sort_menu(self) -> None:
-        """Choose a column."""
         choose_sort(self, self.table)

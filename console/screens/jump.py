@@ -36,7 +36,6 @@ class JumpScreen(Sized, ModalScreen[Target], inherit_bindings=False):
         self._is_placed = False
 
     def compose(self) -> ComposeResult:
-        """The letters."""
         for letter, target in self.targets.items():
             label = Label(letter, markup=False)
             label.styles.offset = target.place
@@ -52,7 +51,6 @@ class JumpScreen(Sized, ModalScreen[Target], inherit_bindings=False):
         self._leave(self.targets.get(event.character or ""))
 
     def on_click(self) -> None:
-        """Return no target."""
         self._leave(None)
 
     def on_resize(self, event: events.Resize) -> None:

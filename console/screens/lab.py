@@ -64,7 +64,6 @@ class LabScreen(ConsoleScreen):
         self._subject: object = None
 
     def compose_body(self) -> ComposeResult:
-        """Scenarios above, faults and statements below."""
         with Horizontal(id="upper"):
             yield self.pane(self.scenarios, "scenarios")
             yield self.pane(self.about, "about", "side")
@@ -84,7 +83,6 @@ class LabScreen(ConsoleScreen):
     # ---- painting
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Update all four panes."""
         scenarios, about, faults, given = self.panes
         shown = f"{self.scenarios.count()} of {len(self.cards)}"
         on = f"on {self.version}" if self.version else "newest release"

@@ -32,11 +32,9 @@ class LostScreen(ConsoleScreen):
         self.list.index = 1  # the line below the titles
 
     def compose_body(self) -> ComposeResult:
-        """One pane."""
         yield self.pane(self.list, "lost records")
 
     def trail(self) -> str:
-        """What is listed."""
         return "lost records"
 
     def show_panes(self, changed: Collection[str]) -> None:

@@ -47,15 +47,12 @@ class PageScreen(ConsoleScreen):
         self.text.lines = list(lines)
 
     def compose_body(self) -> ComposeResult:
-        """One pane."""
         yield self.pane(self.text, self.title_)
 
     def trail(self) -> str:
-        """What is read."""
         return self.title_
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Leave the text unchanged."""
         self.text.resize()
         self.panes[0].entitle(self.title_, ["esc goes back"])
 
@@ -74,24 +71,19 @@ class MenuView(VirtualView):
         self.index = chosen
 
     def count(self) -> int:
-        """How many choices there are."""
         return len(self.choices)
 
     def version(self, index: int) -> Hashable:
-        """Return the choice, which never changes."""
         return self.choices[index]
 
     def draw(self, index: int) -> Line:
-        """One choice."""
         mark = self.stage.glyphs.cursor if index == self.index else " "
         return line(Span(f"{mark} ", "key"), self.choices[index])
 
     def cursor_index(self) -> int | None:
-        """The choice under the cursor."""
         return self.index
 
     def set_cursor(self, index: int) -> None:
-        """Move it."""
         self.index = index
 
 
@@ -119,20 +111,16 @@ class MenuScreen(ConsoleScreen, ModalScreen[int], inherit_bindings=False):
         self.query_one("#body").styles.width = width
 
     def trail(self) -> str:
-        """What is chosen."""
         return self.title_
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Leave the menu unchanged."""
         self.menu.resize()
         self.panes[0].entitle(self.title_)
 
     def action_drill(self) -> None:
-        """Choose this line."""
         self.dismiss(self.menu.index)
 
     def action_go_back(self) -> None:
-        """Choose nothing."""
         self.dismiss(None)
 
 

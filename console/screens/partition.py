@@ -52,7 +52,6 @@ class PartitionScreen(ConsoleScreen):
         return self.panes[1]
 
     def trail(self) -> str:
-        """The partition's name."""
         return self.tp
 
     def show_panes(self, changed: Collection[str]) -> None:
@@ -75,7 +74,6 @@ class PartitionScreen(ConsoleScreen):
         self.inspector.show(partition_lines(self.stage, partition, self.inspector.columns))
 
     def selection(self) -> Sequence[str]:
-        """The partition itself."""
         return (self.tp,)
 
     def action_drill(self) -> None:

@@ -72,7 +72,6 @@ class PartitionRows:
         return self._placed
 
     def keys(self) -> Sequence[str]:
-        """By topic and number."""
         return self.stage.index.keys
 
     def generation(self) -> Hashable:
@@ -80,7 +79,6 @@ class PartitionRows:
         return self.stage.index.generation
 
     def row(self, key: str) -> PartitionState:
-        """The partition at the time cursor."""
         return self.stage.view.state.partitions[key]
 
     def rows(self) -> Sequence[PartitionState]:
@@ -95,7 +93,6 @@ class PartitionRows:
         return f"{key.lower()}\n{WORDS_LOWER[self.stage.index.severity[key]]}"
 
     def texts(self) -> Sequence[str]:
-        """Names and state words."""
         index = self.stage.index
         if self._lowered_at != index.generation:
             self._lowered_at = index.generation
@@ -115,7 +112,6 @@ class PartitionRows:
         return lambda key: 0 if value is None else value(self.row(key))
 
     def values(self, column: Column[PartitionState]) -> list[Any]:
-        """The same for all partitions."""
         if column.id == STATE_COLUMN:
             return list(map(self.stage.index.severity.__getitem__, self.stage.index.keys))
         if column.value is None:
@@ -213,7 +209,6 @@ class PartitionsScreen(ConsoleScreen):
     # ---- keys
 
     def selection(self) -> Sequence[str]:
-        """The selected partition."""
         tp = self.table.selected
         return () if tp is None else (tp,)
 
@@ -242,5 +237,4 @@ class PartitionsScreen(ConsoleScreen):
         self.table.pattern = text
 
     def action_sort_menu(self) -> None:
-        """Choose a column."""
         choose_sort(self, self.table)

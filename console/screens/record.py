@@ -78,17 +78,14 @@ class RecordScreen(ConsoleScreen):
         self.history = Story(stage, tp, record_id)
 
     def compose_body(self) -> ComposeResult:
-        """The record above, its events below."""
         yield self.pane(self.story, "record")
         yield self.pane(self.log_view, "events", "log")
 
     def begin(self) -> Pane:
-        """Start searching for its events."""
         self.log_view.look_again()
         return self.panes[0]
 
     def trail(self) -> str:
-        """Which record of which partition."""
         return f"{self.tp} record {number(self.record_id)}"
 
     def show_panes(self, changed: Collection[str]) -> None:
@@ -107,7 +104,6 @@ class RecordScreen(ConsoleScreen):
         return not self.history.log.complete or super().is_busy()
 
     def selection(self) -> Sequence[str]:
-        """The record's partition."""
         return (self.tp,)
 
     def next_touch(self, direction: int) -> int | None:

@@ -45,7 +45,6 @@ class SessionView(PickView):
     filter_hint: ClassVar[str] = "words of a file's name, release, script or end"
 
     def draw_fixed(self) -> list[Line]:
-        """The titles of the columns."""
         return [titles_line(self.columns)]
 
 
@@ -73,7 +72,6 @@ class SessionsScreen(ConsoleScreen):
         yield self.pane(self.about, "about", "log")
 
     def begin(self) -> Pane:
-        """Read the folder."""
         self.action_session_refresh()
         return self.panes[0]
 

@@ -67,7 +67,6 @@ class SpaceTimeView(EventView):
         return Diagram(hosts_of(state), self.columns, self.stage.glyphs, keeper_of(state))
 
     def draw_fixed(self) -> list[Line]:
-        """The hosts."""
         return [self.diagram.title()]
 
     def led_to_selected(self) -> frozenset[int]:
@@ -86,7 +85,6 @@ class SpaceTimeView(EventView):
         return super().version(index), seq in self.led_to_selected(), len(self.diagram.hosts)
 
     def draw(self, index: int) -> Line:
-        """One event."""
         event = self.event_at(index)
         if event is None or self.fold_at(event.seq):
             return super().draw(index)
@@ -146,17 +144,14 @@ class SpaceTimeScreen(ConsoleScreen):
         self.detail = LinkView(stage, id="detail")
 
     def compose_body(self) -> ComposeResult:
-        """The diagram above, the event below."""
         yield self.pane(self.view, "space and time")
         yield self.pane(self.detail, "event", "log")
 
     def begin(self) -> Pane:
-        """Put the cursor on the event."""
         self.view.show_around(self.seq)
         return self.panes[0]
 
     def trail(self) -> str:
-        """The event's number."""
         return f"space and time #{self.view.root_seq or self.seq:,}"
 
     def show_panes(self, changed: Collection[str]) -> None:

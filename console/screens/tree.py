@@ -33,7 +33,6 @@ class TreeScreen(ConsoleScreen, Generic[Node]):
         raise NotImplementedError
 
     def selection(self) -> Sequence[str]:
-        """The selected path."""
         node = self.tree_view.selected
         return () if node is None else (node.path,)
 

@@ -157,12 +157,10 @@ class ZnodeScreen(ConsoleScreen):
             yield self.pane(self.detail, "znode", "side")
 
     def begin(self) -> Pane:
-        """Start searching for versions."""
         self.versions.look_again()
         return self.panes[0]
 
     def trail(self) -> str:
-        """The path."""
         return self.path
 
     def show_panes(self, changed: Collection[str]) -> None:
@@ -244,7 +242,6 @@ class ZnodeScreen(ConsoleScreen):
         return [cut(row, width, self.stage.glyphs.more) for row in rows]
 
     def selection(self) -> Sequence[str]:
-        """The znode itself."""
         return (self.path,)
 
     def action_drill(self) -> None:

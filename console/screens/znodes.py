@@ -61,7 +61,6 @@ class ZnodesScreen(TreeScreen[ZnodeState]):
         log.entitle(f"history of {node.path}", [self.log_view.status()])
 
     def open_node(self, node: ZnodeState) -> None:
-        """Its versions and watches."""
         self.open("znode", node.path)
 
     def explain(self, node: ZnodeState) -> None:

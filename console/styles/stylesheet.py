@@ -15,7 +15,6 @@ class ParsedOnce(Stylesheet):
             super().set_variables(variables)
 
     def parse(self) -> None:
-        """Parse all sources."""
         super().parse()
         self._parsed = self.source.copy()
 

@@ -66,7 +66,6 @@ class EventView(Filtered, VirtualView):
     # ---- which events
 
     def show_all(self) -> None:
-        """Show the whole source."""
         self.objects = ()
         self.look_again()
 
@@ -87,7 +86,6 @@ class EventView(Filtered, VirtualView):
         self.look_again()
 
     def look_again(self) -> None:
-        """Restart the search."""
         reader = self.stage.reader
         if self.objects:
             scan = TouchScan(reader, self.objects, self._is_shown, kinds_from(self.least))
@@ -214,7 +212,6 @@ class EventView(Filtered, VirtualView):
 
     @property
     def selected(self) -> Event | None:
-        """The event under the cursor."""
         index = self.cursor_index()
         return None if index is None else self.event_at(index)
 
@@ -231,7 +228,6 @@ class EventView(Filtered, VirtualView):
         self._hold()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Stop following."""
         self._hold()
 
     def _hold(self) -> None:
@@ -243,13 +239,11 @@ class EventView(Filtered, VirtualView):
     # ---- actions
 
     def action_faults(self) -> None:
-        """Switch between the log's two levels."""
         fewer, more = self.levels
         self.least = more if self.least == fewer else fewer
         self.look_again()
 
     def is_match(self, index: int, pattern: Filter[Event]) -> bool:
-        """Match the event's kind and text."""
         event = self.event_at(index)
         return event is not None and pattern.matches(searched(event), event)
 

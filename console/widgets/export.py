@@ -22,15 +22,12 @@ class Exportable:
     """A view whose lines can be exported; by default each as the text that it shows."""
 
     def count(self) -> int:
-        """How many lines there are."""
         raise NotImplementedError
 
     def draw(self, index: int) -> Line:
-        """The text of a line."""
         raise NotImplementedError
 
     def titles(self) -> list[str]:
-        """The names of the columns."""
         return ["line"]
 
     def cells(self, index: int) -> list[str]:

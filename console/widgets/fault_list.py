@@ -96,11 +96,9 @@ class FaultView(PickView):
 
     @property
     def fixed_lines(self) -> int:
-        """The titles of the columns."""
         return 1
 
     def draw_fixed(self) -> list[Line]:
-        """The titles of the columns."""
         begin = Span(" " * self._marks_width + fit("FAULT", self.title_width), "title")
         return [line(begin, *title_cells(columns_that_fit(self._room)))]
 
@@ -182,7 +180,6 @@ class FaultView(PickView):
         self.refresh_effects()
 
     def on_unmount(self) -> None:
-        """Stop predicting: the list is closed."""
         self.forecasts.give_up()
 
     def look_ahead(self) -> None:

@@ -16,7 +16,6 @@ class Filtered:
         return Filter(pattern)
 
     def choose(self) -> None:
-        """Select the lines that match now."""
         raise NotImplementedError
 
     def filter_text(self) -> str:

@@ -52,11 +52,9 @@ class HeatView(VirtualView):
 
     @property
     def keys(self) -> list[str]:
-        """The partitions, by topic and number."""
         return self.stage.index.keys
 
     def brokers(self) -> list[int]:
-        """The brokers by id."""
         return sorted(self.stage.view.state.brokers)
 
     @property
@@ -81,7 +79,6 @@ class HeatView(VirtualView):
         return 0
 
     def follow(self) -> None:
-        """Repaint what is in sight."""
         self._fit()
         self.resize()
         self.refresh_fixed()
@@ -97,14 +94,12 @@ class HeatView(VirtualView):
         self.first = max(0, min(self.first, len(self.keys) - self.room))
 
     def shown(self) -> list[str]:
-        """The partitions in sight."""
         return self.keys[self.first : self.first + self.room]
 
     # ---- lines
 
     @property
     def fixed_lines(self) -> int:
-        """The topics' names."""
         return 1
 
     def draw_fixed(self) -> list[Line]:
@@ -117,7 +112,6 @@ class HeatView(VirtualView):
         return [line(Span(" " * LABEL_WIDTH), Span(text, "title"))]
 
     def count(self) -> int:
-        """How many brokers there are."""
         return len(self.stage.view.state.brokers)
 
     def version(self, index: int) -> Hashable:
@@ -141,11 +135,9 @@ class HeatView(VirtualView):
     # ---- the cursor
 
     def cursor_index(self) -> int | None:
-        """The broker's line."""
         return min(self.row, self.count() - 1) if self.count() else None
 
     def set_cursor(self, index: int) -> None:
-        """Go to a broker."""
         self.row = index
 
     def shade(self, index: int) -> str:
@@ -180,39 +172,30 @@ class HeatView(VirtualView):
             self.follow()
 
     def action_move_left(self) -> None:
-        """The partition before."""
         self._sideways(-1)
 
     def action_move_right(self) -> None:
-        """The next partition."""
         self._sideways(1)
 
     def action_move_page_up(self) -> None:
-        """Some partitions back."""
         self._sideways(-PAGE)
 
     def action_move_page_down(self) -> None:
-        """Some partitions on."""
         self._sideways(PAGE)
 
     def action_move_first(self) -> None:
-        """The first partition."""
         self._sideways(-len(self.keys))
 
     def action_move_last(self) -> None:
-        """The last partition."""
         self._sideways(len(self.keys))
 
     def cell_text(self) -> str:
-        """Which replica is under the cursor."""
         return "" if self.place is None else f"{self.place[1]}@{self.place[0]}"
 
     def row_text(self) -> str:
-        """The same."""
         return self.cell_text()
 
     def legend(self) -> str:
-        """What the signs mean."""
         glyphs = self.stage.glyphs
         return (
             f"{glyphs.up} leader  {glyphs.in_sync} ISR  {glyphs.under_replicated} OSR  "

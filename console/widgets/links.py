@@ -55,11 +55,9 @@ class LinkView(Filtered, VirtualView):
     # ---- lines
 
     def count(self) -> int:
-        """How many rows there are."""
         return len(self.rows)
 
     def version(self, index: int) -> Hashable:
-        """The row's text."""
         return self.rows[index].line, index == self.index
 
     def draw(self, index: int) -> Line:
@@ -75,22 +73,18 @@ class LinkView(Filtered, VirtualView):
     # ---- the cursor
 
     def cursor_index(self) -> int | None:
-        """The row under the cursor."""
         return self.index if self.rows else None
 
     def set_cursor(self, index: int) -> None:
-        """Select the row on this line."""
         self.index, self.key = index, self.rows[index].key
 
     @property
     def selected(self) -> Row | None:
-        """The row under the cursor."""
         return self.rows[self.index] if self.rows else None
 
     # ---- what keys do
 
     def cell_text(self) -> str:
-        """The row's text."""
         row = self.selected
         return "" if row is None else text_of(row.line).strip()
 

@@ -31,7 +31,6 @@ class MetadataTreeView(TreeView[MetadataNode]):
     _unfolded_at = -1
 
     def unfold(self) -> None:
-        """Compute the lines."""
         self._unfolded_at = self.taken
         super().unfold()
 

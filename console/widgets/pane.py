@@ -28,7 +28,6 @@ class Pane(Vertical):
         self._parts: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The heading, then the view."""
         yield self.heading
         yield self.view
 

@@ -51,7 +51,6 @@ class PickView(VirtualView):
     # ---- lines
 
     def count(self) -> int:
-        """How many lines match."""
         return len(self.picks)
 
     def version(self, index: int) -> Hashable:
@@ -64,12 +63,10 @@ class PickView(VirtualView):
         return line(Span(f"{mark} ", "key"), *self.picks[index].shown)
 
     def cursor_index(self) -> int | None:
-        """The line under the cursor."""
         indexes = (n for n, pick in enumerate(self.picks) if pick.key == self.key)
         return next(indexes, None)
 
     def set_cursor(self, index: int) -> None:
-        """Move the cursor to a line."""
         self.key = self.picks[index].key
 
     # ---- finding and copying
@@ -88,9 +85,7 @@ class PickView(VirtualView):
         return None
 
     def cell_text(self) -> str:
-        """The key."""
         return self.selected
 
     def row_text(self) -> str:
-        """The line as text."""
         return next((pick.text for pick in self.picks if pick.key == self.key), "")

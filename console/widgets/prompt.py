@@ -167,11 +167,9 @@ class Prompt(Vertical):
         self.screen.set_focus(self.input)
 
     def action_prompt_older(self) -> None:
-        """Recall the previous statement."""
         self._recall(-1)
 
     def action_prompt_newer(self) -> None:
-        """Recall the next statement."""
         self._recall(1)
 
     def _recall(self, step: int) -> None:

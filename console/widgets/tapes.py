@@ -185,11 +185,9 @@ class TapeView(TextView):
         self.at = max(low, min(place[1] + offsets, high))
 
     def action_move_left(self) -> None:
-        """Go to the previous record."""
         self._move(-1)
 
     def action_move_right(self) -> None:
-        """Go to the next record."""
         self._move(1)
 
     def action_move_page_up(self) -> None:
@@ -201,7 +199,6 @@ class TapeView(TextView):
         self._move(PAGE_STEP)
 
     def action_move_first(self) -> None:
-        """Go to the oldest record."""
         if (partition := self.partition) is not None:
             self.at = self._bounds(partition)[0]
 
@@ -210,11 +207,9 @@ class TapeView(TextView):
         self.at = None
 
     def action_move_up(self) -> None:
-        """Go to the tape above."""
         self._beside(-1)
 
     def action_move_down(self) -> None:
-        """Go to the tape below."""
         self._beside(1)
 
     def _beside(self, step: int) -> None:

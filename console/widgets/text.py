@@ -25,7 +25,6 @@ class TextView(VirtualView):
         self.lines: list[Line] = []
 
     def show(self, lines: Sequence[Line]) -> None:
-        """Show these lines."""
         before, self.lines = self.lines, list(lines)
         if before == self.lines:
             return
@@ -41,15 +40,12 @@ class TextView(VirtualView):
         self.refresh_lines_of(changed)
 
     def count(self) -> int:
-        """How many lines were given."""
         return len(self.lines)
 
     def version(self, index: int) -> Hashable:
-        """The line itself."""
         return self.lines[index]
 
     def draw(self, index: int) -> Line:
-        """The line as it was given."""
         return self.lines[index]
 
     def set_filter(self, text: str) -> str | None:
@@ -64,7 +60,6 @@ class TextView(VirtualView):
         return None
 
     def cell_text(self) -> str:
-        """All of it."""
         return "\n".join(text_of(row).rstrip() for row in self.lines)
 
     def sideways(self) -> int:

@@ -46,7 +46,6 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         return "strong" if node.children else ""
 
     def follow(self) -> None:
-        """Apply what has changed."""
         view, seq = self.stage.view, self.stage.source.seq
         forward = view is self._view and seq >= self._seq
         moved = seq != self._seq or not forward
@@ -59,7 +58,6 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         self.unfold()
 
     def unfold(self) -> None:
-        """Compute the lines."""
         if self.filter:
             chosen = self.filter
             branches = matching(self.nodes, lambda path: chosen.matches(path.lower(), path))
@@ -72,7 +70,6 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         self.refresh()
 
     def count(self) -> int:
-        """How many lines are open."""
         return len(self.branches)
 
     def version(self, index: int) -> Hashable:
@@ -102,12 +99,10 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         return self._lines_of.get(path, 0)
 
     def set_cursor(self, index: int) -> None:
-        """Select the path on this line."""
         self.path = self.branches[index].path
 
     @property
     def selected(self) -> Node | None:
-        """The node under the cursor."""
         index = self.cursor_index()
         return None if index is None else self.nodes.get(self.branches[index].path)
 
@@ -143,7 +138,6 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
             self.unfold()
 
     def cell_text(self) -> str:
-        """The selected path."""
         node = self.selected
         return "" if node is None else node.path
 

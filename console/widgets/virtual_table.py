@@ -122,7 +122,6 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         return super().render_line(y)
 
     def count(self) -> int:
-        """Return the number of rows shown."""
         return len(self.order)
 
     def version(self, index: int) -> Hashable:
@@ -143,7 +142,6 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
 
     @property
     def fixed_lines(self) -> int:
-        """The titles, and the pinned rows."""
         return 1 + len(self.pinned()) if self.pins else 1
 
     def pinned(self) -> list[str]:
@@ -159,7 +157,6 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         return [titles, *(self._row_line(key, f" {glyphs.pin}") for key in self.pinned())]
 
     def resize(self) -> None:
-        """Choose the columns that fit."""
         columns, room = self.rows.columns, self.columns - MARK_WIDTH
         self.first_column = max(0, min(self.first_column, self._last_first()))
         self.placed = place(columns, room, wide=self.wide, first=self.first_column)
@@ -301,11 +298,9 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
     # ---- actions
 
     def action_faults(self) -> None:
-        """Show only faults, or all."""
         self.faults_only = not self.faults_only
 
     def watch_faults_only(self) -> None:
-        """Filter the rows again."""
         self.choose()
 
     def action_wide(self) -> None:
@@ -349,7 +344,6 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self._sort_beside(-1)
 
     def action_sort_reverse(self) -> None:
-        """Reverse the order."""
         self.order.reverse = not self.order.reverse
         self._shown_anew()
         self.refresh_fixed()
@@ -393,14 +387,11 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         return "" if key is None else json_text(self.rows.row(key))
 
     def titles(self) -> list[str]:
-        """Return every column, visible or not."""
         return [column.id for column in self.rows.columns]
 
     def cells(self, index: int) -> list[str]:
-        """A row's cells in all columns."""
         row = self.rows.row(self.order[index])
         return [column.cell(row)[0].strip() for column in self.rows.columns]
 
     def record(self, index: int) -> Row:
-        """A row with all its fields."""
         return self.rows.row(self.order[index])

@@ -96,7 +96,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self.pattern = ""
 
     def on_mount(self) -> None:
-        """Draw scrollbars with nothing but blanks."""
         for bar in (self.vertical_scrollbar, self.horizontal_scrollbar):
             bar.renderer = PlainBars  # type: ignore[misc]
 
@@ -108,7 +107,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         return 0
 
     def count(self) -> int:
-        """How many lines there are."""
         return 0
 
     def version(self, index: int) -> Hashable:
@@ -116,7 +114,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         return index
 
     def draw(self, index: int) -> Line:
-        """The line's text."""
         return ()
 
     def draw_fixed(self) -> list[Line]:
@@ -176,7 +173,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         return self.scroll_offset.y
 
     def in_sight(self) -> range:
-        """The lines in sight."""
         return range(self.top, min(self.count(), self.top + self.page))
 
     def render_line(self, y: int) -> Strip:
@@ -239,7 +235,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self.forget()
 
     def forget(self) -> None:
-        """Redraw every line."""
         self._styles.clear()
         self._strips.clear()
         self.refresh()
@@ -298,11 +293,9 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         return self.cursor_index() or 0
 
     def action_move_up(self) -> None:
-        """Move one line up."""
         self.move_to(self._place() - 1)
 
     def action_move_down(self) -> None:
-        """Move one line down."""
         self.move_to(self._place() + 1)
 
     def action_move_page_up(self) -> None:
@@ -312,19 +305,15 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self.move_to(self._place() + self.page)
 
     def action_move_first(self) -> None:
-        """Move to the first line."""
         self.move_to(0)
 
     def action_move_last(self) -> None:
-        """Move to the last line."""
         self.move_to(self.count() - 1)
 
     def action_move_left(self) -> None:
-        """Scroll left."""
         self.scroll_to(x=max(0, self.scroll_offset.x - SIDEWAYS), animate=False)
 
     def action_move_right(self) -> None:
-        """Scroll right."""
         self.scroll_to(x=self.scroll_offset.x + SIDEWAYS, animate=False)
 
     # ---- finding

@@ -127,7 +127,6 @@ class Invariants:
         self.state.pending.append((name, tp, detail, seq))
 
     def flush(self) -> None:
-        """Emit the violations found."""
         cut, self.state.cut = self.state.cut, []
         for tp, broker, seq in cut:
             replica = self.replica_of(tp, broker)

@@ -143,7 +143,6 @@ class Broker:
         self.membership.start()
 
     def stop(self) -> None:
-        """Begin a controlled shutdown."""
         self.membership.stop()
 
     @property

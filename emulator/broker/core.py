@@ -269,7 +269,6 @@ class Core:
         }
 
     def tasks(self) -> dict[str, Task]:
-        """The core's timers."""
         purgatories = (
             self.reads.delayed,
             self.produces.purgatory,

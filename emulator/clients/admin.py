@@ -82,7 +82,6 @@ class AdminClient:
         source: int,
         message: DescribeClusterResponse | AdminResponse | AlterPartitionResponse | TopicsResponse,
     ) -> None:
-        """Handle a broker's response."""
         self.connections.responded(self.state.connections, source)
         if isinstance(message, DescribeClusterResponse):
             self._described(message)

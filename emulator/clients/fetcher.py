@@ -112,7 +112,6 @@ class Fetcher:
         self.context.later("consumer", consumer.name, reading.token, delay_us)
 
     def metadata_received(self, source: int, message: MetadataResponse) -> None:
-        """Handle a metadata response."""
         for consumer in self.context.state.consumers.values():
             reading = consumer.reading
             if reading is not None and reading.request == message.request and reading.target < 0:

@@ -248,7 +248,6 @@ class GroupCoordinator:
         self.respond(request, HeartbeatResponse(request, message.group, error))
 
     def leave(self, _client: int, request: int, message: LeaveGroupRequest) -> None:
-        """Remove members."""
         error = self._classic_refusal(message.group)
         if error == NONE and self.has_consumers(message.group):
             self.consumers.leave(request, message)
@@ -360,7 +359,6 @@ class GroupCoordinator:
         return group is None or not group.has_members
 
     def committed(self, _client: int, request: int, message: OffsetFetchRequest) -> None:
-        """Return committed offsets."""
         error = self.refusal(message.group)
         waits = self.waits_to_tell and message.require_stable
         name = message.group
@@ -436,7 +434,6 @@ class GroupCoordinator:
         return GroupDescription(NONE, group.state, kind, protocol, members)
 
     def delete(self, _client: int, request: int, message: DeleteGroupsRequest) -> None:
-        """Delete groups without members."""
         errors = {name: self.refusal(name) for name in message.groups}
         names = [name for name, error in errors.items() if error == NONE]
         if not names:
@@ -531,14 +528,12 @@ class GroupCoordinator:
     def describe_consumer_groups(
         self, _client: int, request: int, message: ConsumerGroupDescribeRequest
     ) -> None:
-        """Describe consumer groups."""
         described = self._descriptions(self.consumers, message.groups)
         self.respond(request, ConsumerGroupDescribeResponse(request, described))
 
     def describe_share_groups(
         self, _client: int, request: int, message: ShareGroupDescribeRequest
     ) -> None:
-        """Describe share groups."""
         described = self._descriptions(self.shares, message.groups)
         self.respond(request, ShareGroupDescribeResponse(request, described))
 

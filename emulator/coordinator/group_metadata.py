@@ -149,7 +149,6 @@ class GroupMetadataManager:
         return self.state.groups.get(name)
 
     def make(self, name: str) -> Group:
-        """Create an empty group."""
         group = self.state.groups[name] = Group(name, is_unwritten=True)
         return group
 

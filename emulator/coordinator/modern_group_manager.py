@@ -105,11 +105,9 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         raise NotImplementedError
 
     def _leave(self, request: int, message: RequestT) -> None:
-        """Let a member leave."""
         raise NotImplementedError
 
     def _removal(self, state: GroupT, members: Sequence[MemberT]) -> Outcome[Any, MemberT]:
-        """Remove members."""
         raise NotImplementedError
 
     def _assignor(self, state: GroupT) -> str:
@@ -138,7 +136,6 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         return True
 
     def heartbeat(self, request: int, message: RequestT) -> None:
-        """Handle a member's heartbeat."""
         try:
             if message.member_epoch < 0:
                 self._leave(request, message)

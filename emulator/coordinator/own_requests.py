@@ -38,5 +38,4 @@ class OwnRequests:
         return state.last
 
     def receive(self, number: int, response: AnyMessage) -> None:
-        """Dispatch a response."""
         self._handlers[self.state.askers.pop(number)](number, response)

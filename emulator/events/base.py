@@ -58,7 +58,6 @@ class EventType(StructMeta):
         row: Row | None = None,
         **config: Any,
     ) -> "EventType":
-        """Make the class."""
         made: Any = super().__new__(cls, name, bases, namespace, **config)
         made.label, made.usual_level, made.row = label, level, row
         kind: EventType = made

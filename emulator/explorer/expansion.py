@@ -140,7 +140,6 @@ class Checker:
         return sorted(violations)
 
     def drop(self, name: str) -> None:
-        """Stop checking a property."""
         for reads, properties in list(self._by_parts.items()):
             remaining = [prop for prop in properties if prop.name != name]
             if remaining:

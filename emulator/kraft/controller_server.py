@@ -290,7 +290,6 @@ class ControllerServer:
     # ---- the quorum
 
     def _committed(self) -> None:
-        """Apply newly committed records."""
         state = self.state
         if state.quorum.role == LEADER:
             self.facts.advance(self.id, state.quorum)

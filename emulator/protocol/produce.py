@@ -54,5 +54,4 @@ class ProduceResponse(Message, frozen=True):
     keyless: tuple[int, ...] = ()
 
     def detail(self) -> Detail:
-        """Error and base offset."""
         return [[self.tp, self.error, self.base_offset]]

@@ -147,7 +147,6 @@ class WriteTxnMarkersResponse(Message, frozen=True):
     errors: dict[str, str]
 
     def detail(self) -> Detail:
-        """Each partition's error."""
         return [[tp, error] for tp, error in self.errors.items()]
 
 

@@ -121,7 +121,6 @@ class QuorumController:
     def process_broker_heartbeat(
         self, broker: int, broker_epoch: int, heartbeat: Heartbeat, now_us: int
     ) -> Result[cluster_control.BrokerHeartbeatReply]:
-        """Handle a broker's heartbeat."""
         return cluster_control.process_broker_heartbeat(
             self.context, broker, broker_epoch, heartbeat, now_us
         )
@@ -159,7 +158,6 @@ class QuorumController:
     def create_partitions(
         self, additions: Iterable[topics.CreatePartitionsTopic]
     ) -> Result[dict[str, ApiError]]:
-        """Add partitions to topics."""
         return topics.create_partitions(self.context, additions, self._random_below)
 
     def incremental_alter_configs(
@@ -173,11 +171,9 @@ class QuorumController:
         self,
         configs: Mapping[configuration_control.ConfigResource, Mapping[str, str | None]],
     ) -> Result[dict[configuration_control.ConfigResource, ApiError]]:
-        """Replace dynamic configurations."""
         return configuration_control.legacy_alter_configs(self.context, configs)
 
     def create_acls(self, acls: Sequence[Acl]) -> Result[list[ApiError]]:
-        """Create access control entries."""
         return acl_control.create_acls(self.context, acls, self._random_below)
 
     def delete_acls(self, filters: Sequence[Acl]) -> Result[list[tuple[ApiError, list[Acl]]]]:

@@ -135,7 +135,6 @@ class RaftClient:
             self._look_ahead()
 
     def tick(self) -> None:
-        """Handle the timer."""
         self.member.poll()
         self._look_ahead()
 

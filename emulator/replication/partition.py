@@ -115,7 +115,6 @@ class Partition(Struct, array_like=True, gc=False):
         return self.isr
 
     def copied(self) -> "Partition":
-        """An independent copy."""
         epochs = self.epochs
         return replace(
             self,

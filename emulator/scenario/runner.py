@@ -78,7 +78,6 @@ class Ticket(Struct, array_like=True, eq=False):
 
     @property
     def done(self) -> bool:
-        """Whether it has completed."""
         return self.outcome is not None
 
 

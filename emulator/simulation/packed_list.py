@@ -102,7 +102,6 @@ class PackedList(MutableSequence[_Item]):
             self.append(item)
 
     def copy(self: _Self) -> _Self:
-        """Return an independent copy."""
         copied = type(self)()
         copied._tail, copied._tail_weight = self._tail.copy(), self._tail_weight
         if self._blocks is not None:

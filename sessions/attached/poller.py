@@ -96,7 +96,6 @@ class Poller:
         return news
 
     def close(self) -> None:
-        """Look no more."""
         self._stop.set()
         if self._thread is None:
             self._client.close()

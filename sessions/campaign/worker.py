@@ -113,7 +113,6 @@ class Batch:
             self.drop()
 
     def drop(self) -> None:
-        """Discard everything uncommitted."""
         self._stack.close()
 
 

@@ -65,7 +65,6 @@ class ArrowRows:
             self._convert(name)
 
     def finish(self) -> None:
-        """Give all remaining rows."""
         if self._events.count:
             self._give(EVENTS.name, self._events.take())
         for name in self._rows:

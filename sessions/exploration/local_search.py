@@ -68,7 +68,6 @@ class Journal:
         file.seek(whole)
 
     def append(self, level: SearchLevel) -> None:
-        """Keep one more level."""
         file = self._opened()
         content = self._encoder.encode(level)
         sum_bytes = crc32(content).to_bytes(SUM_BYTES)

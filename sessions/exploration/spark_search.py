@@ -159,7 +159,6 @@ class SparkSearch:
         return self.result()
 
     def result(self) -> Result:
-        """The result so far."""
         levels = [level for level in self.so_far.levels if level.states > 0]
         model = self._portable.model
         violations = [

@@ -64,7 +64,6 @@ class Comparison(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As it is written."""
         return " ".join(self)
 
 
@@ -143,7 +142,6 @@ class _Reader(Generic[T]):
         self.column = 0
 
     def whole(self) -> T | Joined:
-        """Parse the whole condition."""
         condition = self.condition()
         if not self.left:
             return condition

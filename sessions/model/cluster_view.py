@@ -46,7 +46,6 @@ class ClusterView(Model):
     # ---- folding
 
     def apply(self, event: Event) -> None:
-        """Take the next event."""
         state = self.state
         state.seq = event.seq
         state.time_us = event.time_us

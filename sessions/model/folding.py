@@ -231,7 +231,6 @@ class Model:
         return node
 
     def remove_partition(self, tp: str) -> None:
-        """Forget the partition entirely."""
         if self.partitions.pop(tp, None) is not None:
             self.state.beliefs.pop(tp, None)
             self.partition_changes.current.append(tp)
@@ -292,7 +291,6 @@ class Model:
                 totals[index] += step
 
     def count_brokers(self) -> None:
-        """Recount the running brokers."""
         self._counts_move()
         brokers = self.state.brokers.values()
         self._brokers_up = sum(broker.state == "running" for broker in brokers)

@@ -24,7 +24,6 @@ class LongMetadataLog(MutableSequence[CommittedRecord]):
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, records: Iterable[CommittedRecord] = ()) -> None:
-        """Hold these records."""
         self.pieces: list[Piece] = []
         self._stored = 0
         self._newer = _PackedRecords(records)

@@ -374,7 +374,6 @@ class Metadata:
                 return self._nodes.get(path)
 
     def paths(self) -> Iterator[str]:
-        """All nodes."""
         yield from self._nodes
         for topic in self.image.topic_ids:
             for number in self.children(topic):

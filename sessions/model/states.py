@@ -307,7 +307,6 @@ class ShareRun(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def count(self) -> int:
-        """The number of offsets."""
         return self.last - self.first + 1
 
 

@@ -77,7 +77,6 @@ class LoggedFacts(MetadataFacts):
     """Tells the records as they stand in the log, and their consequences with them as causes."""
 
     def __init__(self, kernel: Kernel, state: CommittedMetadata) -> None:
-        """Read from the beginning."""
         states: dict[str, PartitionInfo] = {}
         super().__init__(kernel, state, states, {}, {})
         self.batch: MetadataBatch | None = None

@@ -236,7 +236,6 @@ class Examination:
         self._reported = 0
 
     def count(self, records: int, batches: int = 1) -> None:
-        """Count what was read."""
         incident = self.incident
         incident.records += records
         incident.batches += batches

@@ -110,7 +110,6 @@ class Packer:
         self._limit = CHUNK_EVENTS_MAX
 
     def __call__(self, event: Event) -> None:
-        """Take the next event."""
         self._events.append(event)
         if len(self._events) >= self._limit:
             self.flush()

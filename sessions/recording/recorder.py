@@ -135,7 +135,6 @@ class Recorder:
     # ---- taking events
 
     def __call__(self, event: Event) -> None:
-        """Take the next event."""
         self.tail.append(event)
         if type(event) is events.ProduceSent:
             self._text_bytes += text_bytes(event.keys, event.values)

@@ -25,7 +25,6 @@ class PartitionOutcome(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def online(self) -> bool:
-        """Whether somebody serves it."""
         return self.leader >= 0
 
 

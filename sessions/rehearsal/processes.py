@@ -69,7 +69,6 @@ class _Shared:
         self._states: dict[PartitionOutcome, PartitionOutcome] = {}
 
     def order(self, order: Order) -> Order:
-        """Return an equal order."""
         changed = {
             sys.intern(tp): self._states.setdefault(partition, partition)
             for tp, partition in order.outcome.changed.items()

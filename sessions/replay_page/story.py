@@ -70,7 +70,6 @@ class Changes:
         self._last: dict[Key, Any] = {}
 
     def begin(self) -> None:
-        """Begin the next step."""
         self.steps.append([])
 
     def last(self, key: Key) -> Any:  # noqa: ANN401 - any JSON

@@ -151,7 +151,6 @@ class _RestoredStartingPoint(StartingPoint):
 
     @cached_property
     def begin(self) -> Copy:
-        """The cluster, settled."""
         view = ClusterView()
         runner = Runner(Cluster(created_from(self._image), (view.apply,)))
         runner.run_until(runner.now_us + SETTLES_US)

@@ -189,5 +189,4 @@ class ReplaySource(Source):
         return Reply(READ_ONLY, f"{self.name} is a recording: nothing in it can be changed.")
 
     def close(self) -> None:
-        """Read no more."""
         self.session.close()

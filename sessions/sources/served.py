@@ -37,7 +37,6 @@ class ServedSource(LiveSource):
 
     @property
     def bootstrap_servers(self) -> str:
-        """Where clients connect."""
         return self.gateway.bootstrap_servers
 
     @property
@@ -47,7 +46,6 @@ class ServedSource(LiveSource):
 
     @property
     def time_us(self) -> int:
-        """The cursor's virtual time."""
         return self._shown_us if self._past is None else self._past.replay_us
 
     def _recorded_batch(self, record_id: int) -> Batch | None:

@@ -169,11 +169,9 @@ class KRaftMembership:
         self.lifecycle.start()
 
     def stop(self) -> None:
-        """Begin a controlled shutdown."""
         self.lifecycle.stop()
 
     def thaw(self) -> None:
-        """Continue after a freeze."""
         self.raft.thaw()
 
     def replace_disk(self) -> None:

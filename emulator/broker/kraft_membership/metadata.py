@@ -143,7 +143,6 @@ class KRaftMetadata(Struct, eq=False):
     def list_config_resources(
         self, client: int, request: int, _message: ListConfigResourcesRequest
     ) -> None:
-        """Tell what has configurations."""
         image = self.state.image
         topics = sorted(topic.name for topic in image.topics.values())
         groups = [

@@ -38,7 +38,6 @@ class KRaftProducerIds:
         )
 
     def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
-        """Return a unique id."""
         if not self.without_waiting:
             self.state.waits_for_ids.append((source, request))
             self._serve()

@@ -47,7 +47,6 @@ class ShareSession(Struct, array_like=True):
             self.limits.pop(tp, None)
 
     def advance(self) -> None:
-        """Expect the next epoch."""
         self.epoch = 1 if self.epoch == EPOCH_MAX else self.epoch + 1
 
     def rotated(self, epoch: int) -> list[str]:

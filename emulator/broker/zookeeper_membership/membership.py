@@ -246,7 +246,6 @@ class ZooKeeperMembership:
         self.lifecycle.start()
 
     def stop(self) -> None:
-        """Begin a controlled shutdown."""
         self.lifecycle.stop()
 
     def _close_fetchers(self) -> None:

@@ -64,7 +64,6 @@ class ZkIsrManager:
     # ---- storing a change
 
     def propose(self, replica: Replica, effect: ProposeIsr) -> None:
-        """Write a change."""
         self._write(replica, effect)
 
     def _write(self, replica: Replica, proposed: ProposeIsr) -> bool:

@@ -42,7 +42,6 @@ class DescribeAcls(Struct, eq=False):
     authorizer: Authorizer
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
-        """Ask nobody."""
         return []
 
     def respond(self, call: Call[wire.DescribeAclsRequest], *_responses: AnyMessage) -> Message:

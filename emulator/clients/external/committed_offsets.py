@@ -266,7 +266,6 @@ class OffsetFetch(Struct, eq=False):
 
 
 def _named(topics: Sequence[committing.OffsetFetchRequestTopic]) -> list[str]:
-    """The requested partitions."""
     return [tp_of(topic.name, index) for topic in topics for index in topic.partition_indexes]
 
 
@@ -287,7 +286,6 @@ def _without_notes(topics: dict[str, list[Position]]) -> dict[str, list[Position
 
 
 def _positions(response: protocol.OffsetFetchResponse, code: int) -> dict[str, list[Position]]:
-    """Committed offsets by topic."""
     topics: dict[str, list[Position]] = {}
     for tp, offset in response.offsets.items():
         topic, partition = split_tp(tp)

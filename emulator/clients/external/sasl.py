@@ -186,7 +186,6 @@ class SaslHandshake(Struct, eq=False):
     authenticator: Authenticator
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
-        """Ask nobody."""
         return []
 
     def respond(self, call: AnyCall, *_responses: AnyMessage) -> Message:
@@ -202,7 +201,6 @@ class SaslAuthenticate(Struct, eq=False):
     authenticator: Authenticator
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
-        """Ask nobody."""
         return []
 
     def respond(self, call: Call[SaslAuthenticateRequest], *_responses: AnyMessage) -> Message:

@@ -59,7 +59,6 @@ class Upcoming(Sequence[Entry]):
         return len(self._entries) - self._start
 
     def __iter__(self) -> Iterator[Entry]:
-        """The records in order."""
         return islice(self._entries, self._start, None)
 
 

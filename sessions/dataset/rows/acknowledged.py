@@ -28,7 +28,6 @@ class Unpromised:
         self._ends: list[int] = []
 
     def sent(self, event: ProduceSent) -> None:
-        """Note a batch."""
         if event.acks == UNPROMISED:
             at = bisect_right(self._begins, event.first_record)
             self._begins.insert(at, event.first_record)

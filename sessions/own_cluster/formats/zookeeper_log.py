@@ -107,7 +107,6 @@ class Transaction(Struct, frozen=True):
 
     @property
     def is_failed(self) -> bool:
-        """Whether it changed nothing."""
         return any(operation.type == ERROR for operation in self.operations)
 
 

@@ -32,7 +32,6 @@ class Znode(Struct, frozen=True, gc=False):
 
     @property
     def text(self) -> str | None:
-        """The data as text."""
         return None if self.data is None else self.data.decode("utf-8", "replace")
 
 

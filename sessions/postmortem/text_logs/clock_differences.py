@@ -54,7 +54,6 @@ class ClockDifference(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """The difference in words."""
         seconds, spread = abs(self.ahead_us) / 1e6, self.spread_us / 1e6
         direction = "ahead of" if self.ahead_us > 0 else "behind"
         return (
