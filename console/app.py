@@ -159,17 +159,17 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         stage.guarded = configuration.value("read_only")
         self.title = "tidegauge"
         self.sources = OpenSources(self, stage, screens_of, self.DEFAULT_MODE)
-        self.terminal = Terminal(self, self.sources)
+        self.terminal = Terminal(self.sources)
         self.terminal.adopt(configuration)
         self.stylesheet = ParsedOnce(variables=self.get_css_variables())
-        self.notices = Notices(self, self.sources)
-        self.bookmarks = Bookmarks(self, self.sources)
-        self.time_travel = TimeTravel(self, self.sources, self.notices, self.bookmarks)
-        self.lab = Lab(self, self.sources, self.time_travel)
-        self.navigation = Navigation(self, self.sources, self.lab)
-        self.first_steps = FirstSteps(self, self.sources, self.navigation, self.time_travel)
+        self.notices = Notices(self.sources)
+        self.bookmarks = Bookmarks(self.sources)
+        self.time_travel = TimeTravel(self.sources, self.notices, self.bookmarks)
+        self.lab = Lab(self.sources, self.time_travel)
+        self.navigation = Navigation(self.sources, self.lab)
+        self.first_steps = FirstSteps(self.sources, self.navigation, self.time_travel)
         self.typeahead = TypeAhead(self, super().on_event)
-        self.failures = Failures(self, self.sources)
+        self.failures = Failures(self.sources)
         self.controllers: tuple[object, ...] = (
             self.navigation,
             self.time_travel,

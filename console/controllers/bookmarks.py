@@ -1,14 +1,10 @@
 """Actions of bookmarks, alert edges, conditions and the A mark, on every screen."""
 
-from typing import Any
-
-from textual.app import App
-
-from console.controllers.open_sources import OpenSources
+from console.controllers.open_sources import Controller
 from console.model.alerts import edges, nearest
 from console.model.conditions import Search
 from console.model.conditions import parse as parse_condition
-from console.model.workspace import Moment, Stage
+from console.model.workspace import Moment
 from console.screens.base import ConsoleScreen
 from console.screens.bookmarks import BookmarksScreen
 from console.screens.difference import DifferenceScreen
@@ -21,16 +17,8 @@ SEARCH_BUDGET_MS = 30.0
 """How long one frame may search for a condition."""
 
 
-class Bookmarks:
+class Bookmarks(Controller):
     """Sets bookmarks, and goes to bookmarks, alerts and conditions."""
-
-    def __init__(self, app: App[Any], sources: OpenSources) -> None:
-        self.app = app
-        self.sources = sources
-
-    @property
-    def stage(self) -> Stage:
-        return self.sources.stage
 
     def seek(self, seq: int) -> None:
         self.stage.pacer.seek_seq(seq)

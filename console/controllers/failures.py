@@ -7,10 +7,9 @@ from tempfile import NamedTemporaryFile
 from time import monotonic
 from typing import Any, Final
 
-from textual.app import App
 from textual.screen import Screen
 
-from console.controllers.open_sources import OpenSources
+from console.controllers.open_sources import Controller, OpenSources
 from console.screens.base import ConsoleScreen
 
 STORM: Final = 5
@@ -22,12 +21,11 @@ REFUGES: Final = ("overview", "events")
 """Where to go when a number key's screen has failed: the first that is another one."""
 
 
-class Failures:
+class Failures(Controller):
     """Closes screens that failed."""
 
-    def __init__(self, app: App[Any], sources: OpenSources) -> None:
-        self.app = app
-        self.sources = sources
+    def __init__(self, sources: OpenSources) -> None:
+        super().__init__(sources)
         self.are_survived = False
         """Whether the console goes on; in tests an exception ends it."""
         self._times: deque[float] = deque(maxlen=STORM)

@@ -1,14 +1,11 @@
 """Three tasks for who sees the console for the first time, one key each."""
 
-from typing import Any, Final
-
-from textual.app import App
+from typing import Final
 
 from console.controllers.navigation import Navigation
-from console.controllers.open_sources import OpenSources
+from console.controllers.open_sources import Controller, OpenSources
 from console.controllers.time_travel import TimeTravel
 from console.model.faults import faults_of, subject_of
-from console.model.workspace import Stage
 from console.screens.faults import FaultsScreen
 from sessions.model.quorum import controller_of
 
@@ -16,24 +13,18 @@ TOPIC: Final = "precious"
 """The topic whose record is lost."""
 
 
-class FirstSteps:
+class FirstSteps(Controller):
     """Breaks a broker, loses a record, and says why; the first use is the end of the offer."""
 
     def __init__(
         self,
-        app: App[Any],
         sources: OpenSources,
         navigation: Navigation,
         time_travel: TimeTravel,
     ) -> None:
-        self.app = app
-        self.sources = sources
+        super().__init__(sources)
         self.navigation = navigation
         self.time_travel = time_travel
-
-    @property
-    def stage(self) -> Stage:
-        return self.sources.stage
 
     def _broker(self) -> int | None:
         """A running broker, if possible one that is not the controller."""

@@ -2,33 +2,24 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
-from textual.app import App
-
-from console.controllers.open_sources import OpenSources
+from console.controllers.open_sources import Controller, OpenSources
 from console.controllers.time_travel import TimeTravel
 from console.model.background_job import Job
 from console.model.faults import Fault, faults_of, subject_of
 from console.model.library import LibraryError
-from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
 from console.screens.faults import FaultsScreen
 from console.screens.rehearsal import RehearsalScreen
 from console.widgets.fault_list import FaultView
 
 
-class Lab:
+class Lab(Controller):
     """Inflicts faults, and saves what was done as a script."""
 
-    def __init__(self, app: App[Any], sources: OpenSources, time_travel: TimeTravel) -> None:
-        self.app = app
-        self.sources = sources
+    def __init__(self, sources: OpenSources, time_travel: TimeTravel) -> None:
+        super().__init__(sources)
         self.time_travel = time_travel
-
-    @property
-    def stage(self) -> Stage:
-        return self.sources.stage
 
     # ---- faults
 

@@ -4,16 +4,13 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Final
-
-from textual.app import App
+from typing import Final
 
 from console import screens
 from console.controllers.lab import Lab
-from console.controllers.open_sources import OpenSources
+from console.controllers.open_sources import Controller, OpenSources
 from console.model.links import Link
 from console.model.verdict_rows import STALLED, rows_of
-from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
 from console.screens.partitions import PartitionsScreen
 from console.widgets.event_log import EventView
@@ -36,17 +33,12 @@ LINKED: Final = _linked(ConsoleScreen)
 """The screens of ``console/screens/`` that links open, by the kind of these links."""
 
 
-class Navigation:
+class Navigation(Controller):
     """Goes from screen to screen, and drills into an object by its name."""
 
-    def __init__(self, app: App[Any], sources: OpenSources, lab: Lab) -> None:
-        self.app = app
-        self.sources = sources
+    def __init__(self, sources: OpenSources, lab: Lab) -> None:
+        super().__init__(sources)
         self.lab = lab
-
-    @property
-    def stage(self) -> Stage:
-        return self.sources.stage
 
     # ---- screens
 

@@ -1,11 +1,6 @@
 """Notices: a broken invariant, a damaged session, a failed operation."""
 
-from typing import Any
-
-from textual.app import App
-
-from console.controllers.open_sources import OpenSources
-from console.model.workspace import Stage
+from console.controllers.open_sources import Controller, OpenSources
 from console.screens.base import ConsoleScreen
 from console.screens.notice import Notice, NoticeScreen
 from emulator.audit.invariants import INVARIANTS
@@ -15,22 +10,17 @@ Violation = tuple[int, str, str, str, bool]
 """An entry of the read model: event, name of the invariant, partition, detail, whether known."""
 
 
-class Notices:
+class Notices(Controller):
     """Pauses the run where an invariant breaks, and reports it.
 
     A violation that the release is known for pauses the run only the first time. What the source
     cannot do (read damaged events, write to a full disk) is reported once.
     """
 
-    def __init__(self, app: App[Any], sources: OpenSources) -> None:
-        self.app = app
-        self.sources = sources
+    def __init__(self, sources: OpenSources) -> None:
+        super().__init__(sources)
         self._waiting: list[Notice] = []
         self.begin()
-
-    @property
-    def stage(self) -> Stage:
-        return self.sources.stage
 
     def begin(self) -> None:
         """Start with nothing reported; earlier events are not news."""

@@ -225,3 +225,15 @@ def _choice(stage: Stage) -> str:
     if source.stale_us is not None:
         how = f"LOST {age(source.stale_us)} ago; {how} then"
     return f"{source.name}: {counts.brokers_up}/{counts.brokers} brokers, {how}"
+
+
+class Controller:
+    """What acts for the application on the source that is shown."""
+
+    def __init__(self, sources: OpenSources) -> None:
+        self.app = sources.app
+        self.sources = sources
+
+    @property
+    def stage(self) -> Stage:
+        return self.sources.stage

@@ -8,17 +8,13 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Any
-
-from textual.app import App
 
 from console.actions.bindings import keymap
 from console.actions.lookup import remap
 from console.controllers.clipboard import give_to_tmux, sequence
-from console.controllers.open_sources import OpenSources
+from console.controllers.open_sources import Controller, OpenSources
 from console.model.pacer import FRAMES_PER_SECOND
 from console.model.settings import Configuration
-from console.model.workspace import Stage
 from console.render.lines import Span, cut, text_of
 from console.screens.base import ConsoleScreen
 from console.screens.messages import WorkFailed
@@ -38,18 +34,13 @@ PROBLEM_SECONDS = 12.0
 """How long a problem of the configuration is shown."""
 
 
-class Terminal:
+class Terminal(Controller):
     """Applies the user's settings (theme, keys, speed), and restores the terminal on exit."""
 
-    def __init__(self, app: App[Any], sources: OpenSources) -> None:
-        self.app = app
-        self.sources = sources
+    def __init__(self, sources: OpenSources) -> None:
+        super().__init__(sources)
         self.signalled: Callable[[int], None] = lambda status: None
         """Told the exit status when a signal asks the console to end."""
-
-    @property
-    def stage(self) -> Stage:
-        return self.sources.stage
 
     def adopt(self, configuration: Configuration) -> None:
         """Take the user's settings before the first screen is drawn."""

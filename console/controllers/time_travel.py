@@ -1,18 +1,15 @@
 """Actions of the time keys and of the command line, on every screen."""
 
 from collections.abc import Sequence
-from typing import Any
-
-from textual.app import App
 
 from console.controllers.bookmarks import Bookmarks
 from console.controllers.notices import Notices
-from console.controllers.open_sources import OpenSources
+from console.controllers.open_sources import Controller, OpenSources
 from console.model.library import Library, Opened
 from console.model.lookback import statement_end
 from console.model.questions import answers
 from console.model.reader import READ_AT_ONCE
-from console.model.workspace import Stage, Touching
+from console.model.workspace import Touching
 from console.render.scenario_card import answer_text
 from console.screens.base import ConsoleScreen
 from console.screens.brief import BriefScreen
@@ -36,22 +33,15 @@ def complaint(reply: Reply) -> str:
     return f"{reply.error}: {reply.message}" if reply.message else reply.error
 
 
-class TimeTravel:
+class TimeTravel(Controller):
     """Moves the source's cursor, and runs statements."""
 
-    def __init__(
-        self, app: App[Any], sources: OpenSources, notices: Notices, bookmarks: Bookmarks
-    ) -> None:
-        self.app = app
-        self.sources = sources
+    def __init__(self, sources: OpenSources, notices: Notices, bookmarks: Bookmarks) -> None:
+        super().__init__(sources)
         self.notices = notices
         self.bookmarks = bookmarks
         self._menu: MenuScreen | None = None
         self._held: list[str] = []
-
-    @property
-    def stage(self) -> Stage:
-        return self.sources.stage
 
     # ---- the pacer
 
