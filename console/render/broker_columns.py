@@ -1,12 +1,11 @@
 """The brokers table's columns, and the details of one broker."""
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
 from console.model.filters import Field
 from console.model.workspace import Stage
-from console.render.columns import Cell, Column
+from console.render.columns import Cell, Column, amount, count
 from console.render.lines import BLANK, Line, Span, cut, data, line, width_of, wrap
 from console.render.quorum import AMISS
 from emulator import events
@@ -110,19 +109,10 @@ def load_columns(stage: Stage) -> list[Column[BrokerState]]:
     """How many partitions it leads and holds, and how many of them are out of sync."""
     index, quiet = stage.index, stage.glyphs.no_record
 
-    def tally(id: str, title: str, counts: Counter[int]) -> Column[BrokerState]:
-        return Column(
-            id, title, 8, lambda b: (number(counts[b.id]), ""), lambda b: -counts[b.id], right=True
-        )
-
-    def out_cell(broker: BrokerState) -> Cell:
-        count = index.out_of_sync[broker.id]
-        return (number(count), "warning") if count else (quiet, "faint")
-
     return [
-        tally("leaders", "LEADERS", index.leaders),
-        tally("replicas", "REPLICAS", index.replicas),
-        Column("out", "OSR", 6, out_cell, lambda b: -index.out_of_sync[b.id], right=True),
+        amount("leaders", "LEADERS", 8, lambda b: index.leaders[b.id]),
+        amount("replicas", "REPLICAS", 8, lambda b: index.replicas[b.id]),
+        count("out", "OSR", 6, lambda b: index.out_of_sync[b.id], quiet, role="warning"),
     ]
 
 

@@ -1,11 +1,11 @@
 """The table of external clients, a row for each connection, and the details of one."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
 
 from console.model.filters import NO_VALUE, Field
 from console.model.workspace import Stage
-from console.render.columns import Cell, Column
+from console.render.columns import Cell, Column, Rows, amount, count
 from console.render.lines import BLANK, Line, Span, cut, data, line
 from sessions.model.clients import behind, lag_of, library_of, positions_of
 from sessions.model.states import ConnectionState
@@ -15,12 +15,11 @@ from sessions.text import age, clean, clock, number
 PREFIX = connection_name(0).removesuffix("0")
 
 
-class ClientRows:
+class ClientRows(Rows[ConnectionState]):
     """The connections at the time cursor; keys are their names as objects that events touch."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
-        self.columns: Sequence[Column[ConnectionState]] = self._columns()
         self.fields: Mapping[str, Field[ConnectionState]] = {
             "client": Field(lambda client: client.client, "word"),
             "library": Field(library_of, "word"),
@@ -29,7 +28,7 @@ class ClientRows:
             "api": Field(lambda client: client.api, "word"),
             "requests": Field(lambda client: client.requests),
             "rate": Field(self._rate),
-            "errors": Field(lambda client: sum(client.errors.values())),
+            "errors": Field(_error_count),
             "group": Field(lambda client: client.group, "word"),
             "lag": Field(self._lag_or_nothing),
         }
@@ -49,21 +48,14 @@ class ClientRows:
     def _idle_us(self, connection: ConnectionState) -> int:
         return self.stage.source.time_us - (connection.asked_us or connection.opened_us)
 
-    def _columns(self) -> list[Column[ConnectionState]]:
+    @cached_property
+    def columns(self) -> list[Column[ConnectionState]]:
         quiet = self.stage.glyphs.no_record
 
         def request_cell(client: ConnectionState) -> Cell:
             if not client.api:
                 return "nothing yet", "muted"
             return f"{client.api} {client.api_version}", "primary" if client.waiting else ""
-
-        def errors_cell(client: ConnectionState) -> Cell:
-            count = sum(client.errors.values())
-            return (number(count), "warning") if count else (quiet, "faint")
-
-        def rate_cell(client: ConnectionState) -> Cell:
-            rate = self._rate(client)
-            return (number(rate), "") if rate else (quiet, "faint")
 
         def lag_cell(client: ConnectionState) -> Cell:
             lag = self._lag(client)
@@ -99,24 +91,9 @@ class ClientRows:
                 right=True,
                 drop=3,
             ),
-            Column("rate", "REQ/S", 5, rate_cell, lambda client: -self._rate(client), right=True),
-            Column(
-                "requests",
-                "REQUESTS",
-                8,
-                lambda client: (number(client.requests), "muted"),
-                lambda client: -client.requests,
-                right=True,
-                drop=7,
-            ),
-            Column(
-                "errors",
-                "ERRORS",
-                6,
-                errors_cell,
-                lambda client: -sum(client.errors.values()),
-                right=True,
-            ),
+            count("rate", "REQ/S", 5, self._rate, quiet, role=""),
+            amount("requests", "REQUESTS", 8, lambda c: c.requests, role="muted", drop=7),
+            count("errors", "ERRORS", 6, _error_count, quiet, role="warning"),
             Column(
                 "error",
                 "LAST ERROR",
@@ -159,16 +136,9 @@ class ClientRows:
             self._keys = tuple(map(connection_name, self.stage.view.state.connections))
         return self._keys
 
-    def generation(self) -> Hashable:
-        """Changes when clients come or go."""
-        return self.keys()
-
     def row(self, key: str) -> ConnectionState:
         """The connection at the time cursor."""
         return self.stage.view.state.connections[int(key.removeprefix(PREFIX))]
-
-    def rows(self) -> Sequence[ConnectionState]:
-        return [self.row(key) for key in self.keys()]
 
     def version(self, key: str) -> Hashable:
         """Ages and lags move without an event of the client."""
@@ -187,19 +157,13 @@ class ClientRows:
         )
         return "\n".join(parts).lower()
 
-    def texts(self) -> Sequence[str]:
-        return [self.text(key) for key in self.keys()]
-
     def is_fault(self, key: str) -> bool:
         """Whether it was told an error."""
         return bool(self.row(key).errors)
 
-    def value_of(self, column: Column[ConnectionState]) -> Callable[[str], Any]:
-        value = column.value
-        return lambda key: 0 if value is None else value(self.row(key))
 
-    def values(self, column: Column[ConnectionState]) -> list[Any]:
-        return [self.value_of(column)(key) for key in self.keys()]
+def _error_count(connection: ConnectionState) -> int:
+    return sum(connection.errors.values())
 
 
 def client_lines(stage: Stage, connection: ConnectionState, width: int) -> list[Line]:

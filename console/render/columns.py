@@ -1,12 +1,16 @@
-"""Columns of a table: widths, cells, sort keys, and which are dropped first."""
+"""Tables: their rows, and their columns: widths, cells, sort keys, and which are dropped first."""
 
 import re
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from console.model.filters import Field
 from console.render.lines import Line, Span, cells, fit
+from sessions.text import number
 
 Row = TypeVar("Row")
 Cell = tuple[str, str]
@@ -34,6 +38,114 @@ class Column(Struct, Generic[Row], frozen=True):
     wide: bool = False
     sticky: bool = False
     shorten: Callable[[str, int, str], str] | None = None
+
+
+LESS: Final = -2
+"""What rows without a figure are sorted by: it is below every offset, epoch and broker."""
+
+
+def figure(
+    id: str,
+    title: str,
+    width: int,
+    read: Callable[[Row], int | None],
+    *,
+    role: str = "",
+    drop: int = 0,
+    wide: bool = False,
+) -> Column[Row]:
+    """A number; a dash where there is none."""
+    return Column(
+        id,
+        title,
+        width,
+        lambda row: (number(read(row)), role),
+        lambda row: LESS if (value := read(row)) is None else value,
+        right=True,
+        drop=drop,
+        wide=wide,
+    )
+
+
+def amount(
+    id: str, title: str, width: int, read: Callable[[Row], int], *, role: str = "", drop: int = 0
+) -> Column[Row]:
+    """A number of things; the highest first."""
+    column = figure(id, title, width, read, role=role, drop=drop)
+    return replace(column, value=lambda row: -read(row))
+
+
+def count(
+    id: str,
+    title: str,
+    width: int,
+    read: Callable[[Row], int],
+    quiet: str,
+    *,
+    role: str = "error",
+    wide: bool = False,
+) -> Column[Row]:
+    """A count of something remarkable, ``quiet`` if there is none; the highest first."""
+
+    def cell(row: Row) -> Cell:
+        number_of = read(row)
+        return (number(number_of), role) if number_of else (quiet, "faint")
+
+    return Column(id, title, width, cell, lambda row: -read(row), right=True, wide=wide)
+
+
+class Rows(ABC, Generic[Row]):
+    """The source of a table's rows; keys are names of objects that events can touch.
+
+    The plural methods return for all rows at once, in the order of :meth:`keys`, what the others
+    return for one. Where there may be 100,000 rows, a call for each of them would be too slow.
+    """
+
+    fields: Mapping[str, Field[Row]]
+
+    @property
+    @abstractmethod
+    def columns(self) -> Sequence[Column[Row]]:
+        """Return the table's columns; they differ only if rows are added or removed as well."""
+
+    @abstractmethod
+    def keys(self) -> Sequence[str]:
+        """Return all rows, in the order used for rows of equal value."""
+
+    def generation(self) -> Hashable:
+        """Return a version that changes when rows are added or removed."""
+        return self.keys()
+
+    @abstractmethod
+    def row(self, key: str) -> Row:
+        """The row at the time cursor."""
+
+    def rows(self) -> Sequence[Row]:
+        return [self.row(key) for key in self.keys()]
+
+    @abstractmethod
+    def version(self, key: str) -> Hashable:
+        """Return a version that changes when the row's cells may have changed."""
+
+    @abstractmethod
+    def text(self, key: str) -> str:
+        """Return the text that a filter searches, in lower case."""
+
+    def texts(self) -> Sequence[str]:
+        return [self.text(key) for key in self.keys()]
+
+    @abstractmethod
+    def is_fault(self, key: str) -> bool:
+        """Return whether ``f`` matches the row."""
+
+    def value_of(self, column: Column[Row]) -> Callable[[str], Any]:
+        """Return the sort key of a row."""
+        value = column.value
+        return lambda key: 0 if value is None else value(self.row(key))
+
+    def values(self, column: Column[Row]) -> list[Any]:
+        """Return the sort keys of all rows."""
+        return list(map(self.value_of(column), self.keys()))
 
 
 class Placed(Struct, Generic[Row], frozen=True):

@@ -1,6 +1,7 @@
 """The table of groups, a row for each partition that one reads: how far it is behind."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -8,7 +9,7 @@ from msgspec import Struct
 from console.model.filters import NO_VALUE, Field
 from console.model.group_lag import LagTimes
 from console.model.workspace import Stage
-from console.render.columns import Cell, Column
+from console.render.columns import Cell, Column, Rows, amount
 from console.render.lines import shorten_partition
 from sessions.model.states import GroupState, SharePartitionState
 from sessions.text import age, clean, number
@@ -68,13 +69,12 @@ class GroupRow(Struct, frozen=True):
         return 0 if self.share is None else self.share.count("acquired")
 
 
-class GroupRows:
+class GroupRows(Rows[GroupRow]):
     """The offsets of all groups at the time cursor."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.times = LagTimes(stage.source)
-        self.columns: Sequence[Column[GroupRow]] = self._columns()
         self.fields: Mapping[str, Field[GroupRow]] = {
             "group": Field(lambda row: row.group.name, "word"),
             "state": Field(lambda row: row.group.state, "word"),
@@ -91,7 +91,8 @@ class GroupRows:
         self._turn = -1
         self._keys: tuple[str, ...] = ()
 
-    def _columns(self) -> list[Column[GroupRow]]:
+    @cached_property
+    def columns(self) -> list[Column[GroupRow]]:
         quiet = self.stage.glyphs.no_record
 
         def lag_cell(row: GroupRow) -> Cell:
@@ -127,15 +128,7 @@ class GroupRows:
                 lambda row: row.group.state,
                 drop=3,
             ),
-            Column(
-                "members",
-                "MEMBERS",
-                7,
-                lambda row: (number(len(row.group.members)), "muted"),
-                lambda row: -len(row.group.members),
-                right=True,
-                drop=4,
-            ),
+            amount("members", "MEMBERS", 7, lambda r: len(r.group.members), role="muted", drop=4),
             Column(
                 "partition",
                 "TOPIC-PART",
@@ -188,10 +181,6 @@ class GroupRows:
             )
         return self._keys
 
-    def generation(self) -> Hashable:
-        """Changes when groups or offsets come or go."""
-        return self.keys()
-
     def row(self, key: str) -> GroupRow:
         """The offset at the time cursor."""
         tp, _, name = key.partition(SEPARATOR)
@@ -203,9 +192,6 @@ class GroupRows:
         committed = group.offsets.get(tp) if share is None else share.start
         return GroupRow(group, tp, committed, end)
 
-    def rows(self) -> Sequence[GroupRow]:
-        return [self.row(key) for key in self.keys()]
-
     def version(self, key: str) -> Hashable:
         """Its lag in time moves without an event."""
         return self.stage.source.seq, self.stage.source.time_us
@@ -213,9 +199,6 @@ class GroupRows:
     def text(self, key: str) -> str:
         row = self.row(key)
         return f"{row.group.name}\n{row.tp}\n{row.group.state}".lower()
-
-    def texts(self) -> Sequence[str]:
-        return [self.text(key) for key in self.keys()]
 
     def is_fault(self, key: str) -> bool:
         """Whether it has something to read."""
@@ -225,9 +208,6 @@ class GroupRows:
         """As the column says; lag in time as lag in records."""
         value = column.value or (lambda row: -(row.lag or 0))
         return lambda key: value(self.row(key))
-
-    def values(self, column: Column[GroupRow]) -> list[Any]:
-        return [self.value_of(column)(key) for key in self.keys()]
 
 
 def _owned(group: GroupState) -> set[str]:

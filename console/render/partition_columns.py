@@ -8,16 +8,13 @@ from msgspec.structs import replace
 
 from console.model.partition_fields import high_watermark, lag, leader_number, log_end_offset
 from console.model.severity import HEALTHY, RANKS
-from console.render.columns import Cell, Column
+from console.render.columns import LESS, Cell, Column, count, figure
 from console.render.lines import shorten_partition
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.styles.glyphs import Glyphs
 from sessions.model.health import WRITES
 from sessions.model.states import PartitionState
-from sessions.text import brackets, broker_list, clean, number
-
-LESS: Final = -2
-"""What rows without a figure are sorted by: it is below every offset, epoch and broker."""
+from sessions.text import brackets, broker_list, clean
 
 WRITES_ROLES: Final = {"nobody": "error", "refused": "error", "waiting": "warning", "ok": "faint"}
 """How the words of the column WRITES look."""
@@ -96,7 +93,7 @@ def identity_columns(
     leader = Column(
         "leader", "LDR", 4, leader_cell, lambda p: _or_less(leader_number(p)), right=True
     )
-    return [state, name, leader, _figure("epoch", "EP", 3, attrgetter("leader_epoch"), drop=5)]
+    return [state, name, leader, figure("epoch", "EP", 3, attrgetter("leader_epoch"), drop=5)]
 
 
 def writes_column(writes: Callable[[PartitionState], str]) -> Column[PartitionState]:
@@ -135,16 +132,16 @@ def replica_columns() -> list[Column[PartitionState]]:
             lambda p: (broker_list(p.osr), "warning"),
             lambda p: len(p.isr) - len(p.replicas),
         ),
-        _figure("min", "MIN", 3, attrgetter("min_isr"), role="muted", drop=6),
+        figure("min", "MIN", 3, attrgetter("min_isr"), role="muted", drop=6),
     ]
 
 
 def offset_columns(quiet: str) -> list[Column[PartitionState]]:
     """The end of its log, and how much of it is not committed."""
     return [
-        _figure("hw", "HW", 7, high_watermark, drop=2),
-        _figure("leo", "LEO", 7, log_end_offset, drop=1),
-        _count("lag", "LAG", 5, lag, quiet, role="warning"),
+        figure("hw", "HW", 7, high_watermark, drop=2),
+        figure("leo", "LEO", 7, log_end_offset, drop=1),
+        count("lag", "LAG", 5, lag, quiet, role="warning"),
     ]
 
 
@@ -159,54 +156,12 @@ def wide_columns(quiet: str) -> list[Column[PartitionState]]:
             lambda p: len(p.leader_isr),
             wide=True,
         ),
-        _figure("controller_epoch", "C-EP", 4, attrgetter("controller_epoch"), wide=True),
-        _figure("version", "ZKV", 4, attrgetter("zk_version"), wide=True),
-        _count("lost", "LOST", 4, lambda p: p.lost_count, quiet, wide=True),
-        _count("duplicated", "DUP", 4, lambda p: len(p.duplicated), quiet, wide=True),
-        _count("diverged", "DIVG", 4, lambda p: len(p.diverged), quiet, wide=True),
+        figure("controller_epoch", "C-EP", 4, attrgetter("controller_epoch"), wide=True),
+        figure("version", "ZKV", 4, attrgetter("zk_version"), wide=True),
+        count("lost", "LOST", 4, lambda p: p.lost_count, quiet, wide=True),
+        count("duplicated", "DUP", 4, lambda p: len(p.duplicated), quiet, wide=True),
+        count("diverged", "DIVG", 4, lambda p: len(p.diverged), quiet, wide=True),
     ]
-
-
-def _figure(
-    id: str,
-    title: str,
-    width: int,
-    read: Callable[[PartitionState], int | None],
-    *,
-    role: str = "",
-    drop: int = 0,
-    wide: bool = False,
-) -> Column[PartitionState]:
-    """A number; a dash where there is none."""
-    return Column(
-        id,
-        title,
-        width,
-        lambda p: (number(read(p)), role),
-        lambda p: LESS if (value := read(p)) is None else value,
-        right=True,
-        drop=drop,
-        wide=wide,
-    )
-
-
-def _count(
-    id: str,
-    title: str,
-    width: int,
-    read: Callable[[PartitionState], int],
-    quiet: str,
-    *,
-    role: str = "error",
-    wide: bool = False,
-) -> Column[PartitionState]:
-    """A count of something that should not exist; the highest first."""
-
-    def cell(partition: PartitionState) -> Cell:
-        count = read(partition)
-        return (number(count), role) if count else (quiet, "faint")
-
-    return Column(id, title, width, cell, lambda p: -read(p), right=True, wide=wide)
 
 
 def _or_less(value: int | None) -> int:

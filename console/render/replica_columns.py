@@ -1,13 +1,13 @@
 """The table of one broker's replicas: rows, columns and fields."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from functools import cached_property
 
 from console.model.filters import NO_VALUE, Field
 from console.model.partition_fields import partition_fields
 from console.model.severity import HEALTHY
 from console.model.workspace import Stage
-from console.render.columns import Cell, Column
+from console.render.columns import Cell, Column, Rows, count
 from console.render.lines import shorten_partition
 from console.render.partition_columns import state_cell
 from console.render.state_words import STATE_WORDS
@@ -18,13 +18,12 @@ PLACES = ("down", "OSR", "leader", "ISR")
 """The roles of a replica, the most interesting first."""
 
 
-class ReplicaRows:
+class ReplicaRows(Rows[PartitionState]):
     """The partitions that a broker is assigned, or still holds, as rows of a table."""
 
     def __init__(self, stage: Stage, broker: int) -> None:
         self.stage = stage
         self.broker = broker
-        self.columns: Sequence[Column[PartitionState]] = self._columns()
         self.fields: Mapping[str, Field[PartitionState]] = {
             **partition_fields(stage.view_statuses, stage.view_writes),
             "place": Field(self.place, "word"),
@@ -56,7 +55,8 @@ class ReplicaRows:
         replica = self.replica(partition)
         return NO_VALUE if replica is None else read(replica)
 
-    def _columns(self) -> list[Column[PartitionState]]:
+    @cached_property
+    def columns(self) -> list[Column[PartitionState]]:
         severity_of, glyphs = self.stage.index.severity, self.stage.glyphs
         quiet = glyphs.no_record
 
@@ -66,10 +66,6 @@ class ReplicaRows:
         def place_cell(partition: PartitionState) -> Cell:
             place = self.place(partition)
             return place, {"down": "error", "OSR": "warning", "leader": "ok"}.get(place, "")
-
-        def behind_cell(partition: PartitionState) -> Cell:
-            count = self.behind(partition)
-            return (number(count), "warning") if count else (quiet, "faint")
 
         def offset(read: Callable[[ReplicaState], int]) -> Callable[[PartitionState], Cell]:
             def cell(partition: PartitionState) -> Cell:
@@ -94,7 +90,7 @@ class ReplicaRows:
             Column("place", "HERE", 6, place_cell, lambda p: PLACES.index(self.place(p))),
             Column("hw", "HW", 8, offset(lambda r: r.high_watermark), right=True, drop=1),
             Column("leo", "LEO", 8, offset(lambda r: r.log_end_offset), right=True, drop=2),
-            Column("behind", "BEHIND", 6, behind_cell, lambda p: -self.behind(p), right=True),
+            count("behind", "BEHIND", 6, self.behind, quiet, role="warning"),
         ]
 
     # ---- rows
@@ -116,9 +112,6 @@ class ReplicaRows:
         """The partition at the time cursor."""
         return self.stage.view.state.partitions[key]
 
-    def rows(self) -> Sequence[PartitionState]:
-        return [self.row(key) for key in self.keys()]
-
     def version(self, key: str) -> Hashable:
         """Return its last event, and its severity, which may change with time alone."""
         return self.row(key).changed, self.stage.index.severity[key]
@@ -128,16 +121,6 @@ class ReplicaRows:
         word = STATE_WORDS[self.stage.index.severity[key]].word
         return f"{key}\n{word}\n{self.place(self.row(key))}".lower()
 
-    def texts(self) -> Sequence[str]:
-        return [self.text(key) for key in self.keys()]
-
     def is_fault(self, key: str) -> bool:
         """Whether anything is wrong with it."""
         return self.stage.index.severity[key] < HEALTHY
-
-    def value_of(self, column: Column[PartitionState]) -> Callable[[str], Any]:
-        value = column.value
-        return lambda key: 0 if value is None else value(self.row(key))
-
-    def values(self, column: Column[PartitionState]) -> list[Any]:
-        return [self.value_of(column)(key) for key in self.keys()]

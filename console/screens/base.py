@@ -111,6 +111,15 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         if (event := log.selected) is not None:
             self.open("event", event.seq)
 
+    def open_last_touch(self, *names: str) -> None:
+        """Open the event that last touched one of the objects, with its causes."""
+        source = self.stage.source
+        seq = source.touching(names, source.seq + 1, -1)
+        if seq is None:
+            self.notify("nothing has happened to it yet")
+        else:
+            self.open("event", seq)
+
     def copy(self, text: str) -> None:
         """Copy text to the clipboard."""
         self.request(CopyRequested(text))

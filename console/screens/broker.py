@@ -3,9 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.workspace import Stage
@@ -15,10 +13,8 @@ from console.render.empty import nothing_lines
 from console.render.kraft_broker_columns import host_lines, host_name, host_of
 from console.render.replica_columns import ReplicaRows
 from console.screens.base import ConsoleScreen
-from console.screens.page import choose_sort
-from console.widgets.event_log import EventView
+from console.screens.table import TableScreen
 from console.widgets.pane import Pane
-from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
 from emulator.events import CHANGE
 from sessions.model.states import PartitionState
@@ -33,11 +29,12 @@ class ReplicaTable(VirtualTable[PartitionState]):
     filter_hint: ClassVar[str] = "words, re:pattern, !not, or behind>10, place~osr, topic~orders"
 
 
-class BrokerScreen(ConsoleScreen):
+class BrokerScreen(TableScreen):
     """The drill-down into one broker."""
 
     context: ClassVar[str] = "broker"
     is_linked: ClassVar[bool] = True
+    shows: ClassVar[str] = "partition"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("broker")]
 
     @classmethod
@@ -45,21 +42,11 @@ class BrokerScreen(ConsoleScreen):
         return cls(stage, int(name)) if int(name) >= 0 else ""  # negative: another host
 
     def __init__(self, stage: Stage, broker: int) -> None:
-        super().__init__(stage)
+        super().__init__(ReplicaTable(stage, ReplicaRows(stage, broker), id="table"))
         self.broker = broker
         self.object = broker_object(str(broker))
-        self.table = ReplicaTable(stage, ReplicaRows(stage, broker), id="table")
-        self.inspector = TextView(stage, id="inspector")
-        self.log_view = EventView(stage, id="log")
         self.log_view.least = CHANGE
         self.log_view.objects = (self.object,)
-
-    def compose_body(self) -> ComposeResult:
-        """The replicas beside the broker's details, and its events below."""
-        with Horizontal(id="upper"):
-            yield self.pane(self.table, "replicas")
-            yield self.pane(self.inspector, "inspector", "side")
-        yield self.pane(self.log_view, "events", "log")
 
     def begin(self) -> Pane:
         self.log_view.look_again()
@@ -110,28 +97,3 @@ class BrokerScreen(ConsoleScreen):
 
     def selection(self) -> Sequence[str]:
         return (self.object,)
-
-    def action_drill(self) -> None:
-        """Open the selected partition; in the log, the event."""
-        pane = self.current_pane
-        if pane is not None and pane.view is self.log_view:
-            self.open_event_of(self.log_view)
-        elif self.table.selected is not None:
-            self.open("partition", self.table.selected)
-
-    def action_why(self) -> None:
-        """Open the last event that touched the broker."""
-        open_last_touch(self, self.object)
-
-    def action_sort_menu(self) -> None:
-        choose_sort(self, self.table)
-
-
-def open_last_touch(screen: ConsoleScreen, *names: str) -> None:
-    """Open the event that last touched one of the objects, with its causes."""
-    source = screen.stage.source
-    seq = source.touching(names, source.seq + 1, -1)
-    if seq is None:
-        screen.notify("nothing has happened to it yet")
-    else:
-        screen.open("event", seq)

@@ -1,17 +1,16 @@
 """Screen 3, Brokers: who is to blame?"""
 
-from collections.abc import Callable, Collection, Hashable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Collection, Hashable, Sequence
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.workspace import Stage
 from console.render.authority import authority_parts
 from console.render.broker_columns import broker_object, columns, fields
-from console.render.columns import Column
+from console.render.columns import Column, Rows
 from console.render.empty import nothing_lines
 from console.render.kraft_broker_columns import (
     controllers_up,
@@ -21,13 +20,9 @@ from console.render.kraft_broker_columns import (
     hosts,
     kraft_columns,
 )
-from console.screens.base import ConsoleScreen
-from console.screens.broker import open_last_touch
-from console.screens.page import choose_sort
-from console.widgets.event_log import EventView
+from console.screens.table import TableScreen
 from console.widgets.heat_grid import HeatView
 from console.widgets.pane import Pane
-from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
 from emulator.events import CHANGE
 from sessions.model.states import BrokerState
@@ -36,7 +31,7 @@ HEAT_LINES_MAX = 13
 """Lines that the grid takes at most, with its titles."""
 
 
-class BrokerRows:
+class BrokerRows(Rows[BrokerState]):
     """The brokers as rows of a table; keys are their ids as text."""
 
     def __init__(self, stage: Stage) -> None:
@@ -65,9 +60,6 @@ class BrokerRows:
         assert broker is not None
         return broker
 
-    def rows(self) -> Sequence[BrokerState]:
-        return [self.row(key) for key in self.keys()]
-
     def version(self, key: str) -> Hashable:
         """Return the moment: its cells depend on partitions and ages as well."""
         return self.stage.source.seq, self.stage.source.time_us
@@ -76,19 +68,9 @@ class BrokerRows:
         broker = self.row(key)
         return f"{key}\n{broker.state}\n{broker.rack or ''}".lower()
 
-    def texts(self) -> Sequence[str]:
-        return [self.text(key) for key in self.keys()]
-
     def is_fault(self, key: str) -> bool:
         """Whether it does not run, or holds replicas that are out of sync."""
         return self.row(key).state != "running" or self.stage.index.out_of_sync[int(key)] > 0
-
-    def value_of(self, column: Column[BrokerState]) -> Callable[[str], Any]:
-        value = column.value
-        return lambda key: 0 if value is None else value(self.row(key))
-
-    def values(self, column: Column[BrokerState]) -> list[Any]:
-        return [self.value_of(column)(key) for key in self.keys()]
 
 
 class BrokerTable(VirtualTable[BrokerState]):
@@ -104,28 +86,21 @@ class BrokerTable(VirtualTable[BrokerState]):
         self.refresh_lines_of(self.in_sight())
 
 
-class BrokersScreen(ConsoleScreen):
+class BrokersScreen(TableScreen):
     """Table, the selected broker, and its events."""
 
     context: ClassVar[str] = "brokers"
     shares_low: ClassVar[bool] = True
+    shows: ClassVar[str] = "broker"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("brokers")]
 
     def __init__(self, stage: Stage) -> None:
-        super().__init__(stage)
-        self.table = BrokerTable(stage, BrokerRows(stage), id="table")
-        self.inspector = TextView(stage, id="inspector")
-        self.log_view = EventView(stage, id="log")
+        super().__init__(BrokerTable(stage, BrokerRows(stage), id="table"))
         self.log_view.least = CHANGE
         self.heat = HeatView(stage, id="heat")
 
-    def compose_body(self) -> ComposeResult:
-        """The table with its inspector, and the log below."""
-        with Horizontal(id="upper"):
-            yield self.pane(self.table, "brokers")
-            yield self.pane(self.inspector, "inspector", "side")
+    def compose_extra(self) -> ComposeResult:
         yield self.pane(self.heat, "brokers by partitions", "extra")
-        yield self.pane(self.log_view, "events", "log")
 
     def show_panes(self, changed: Collection[str]) -> None:
         """Update the table first: the selection depends on it."""
@@ -193,19 +168,7 @@ class BrokersScreen(ConsoleScreen):
 
     def action_drill(self) -> None:
         """Open the broker; in the grid the partition, in the log the event."""
-        view = None if self.current_pane is None else self.current_pane.view
-        if view is self.log_view:
-            self.open_event_of(self.log_view)
-        elif view is self.heat:
-            if self.heat.place is not None:
-                self.open("partition", self.heat.place[1])
-        elif self.table.selected is not None:
-            self.open("broker", self.table.selected)
-
-    def action_why(self) -> None:
-        """Open the last event that touched what is selected."""
-        for name in self.selection():
-            open_last_touch(self, name)
-
-    def action_sort_menu(self) -> None:
-        choose_sort(self, self.table)
+        if self.current_pane is None or self.current_pane.view is not self.heat:
+            super().action_drill()
+        elif self.heat.place is not None:
+            self.open("partition", self.heat.place[1])

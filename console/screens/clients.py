@@ -1,21 +1,15 @@
 """Connected external clients: their identity, requests and responses."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.workspace import Stage
 from console.render.client_columns import ClientRows, client_lines
 from console.render.empty import nothing_lines
-from console.screens.base import ConsoleScreen
-from console.screens.broker import open_last_touch
-from console.screens.page import choose_sort
-from console.widgets.event_log import EventView
-from console.widgets.text import TextView
+from console.screens.table import TableScreen
 from console.widgets.virtual_table import VirtualTable
 from sessions.model.states import ConnectionState
 from sessions.text import number, plural
@@ -37,26 +31,17 @@ class ClientTable(VirtualTable[ConnectionState]):
         self.refresh_lines_of(self.in_sight())
 
 
-class ClientsScreen(ConsoleScreen):
+class ClientsScreen(TableScreen):
     """Table, the selected connection, and its events."""
 
     context: ClassVar[str] = "clients"
     is_linked: ClassVar[bool] = True
+    shows: ClassVar[str] = "broker"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("clients")]
 
     def __init__(self, stage: Stage) -> None:
-        super().__init__(stage)
         self.rows = ClientRows(stage)
-        self.table = ClientTable(stage, self.rows, id="table")
-        self.inspector = TextView(stage, id="inspector")
-        self.log_view = EventView(stage, id="log")
-
-    def compose_body(self) -> ComposeResult:
-        """The table with its inspector, and the selected client's events below."""
-        with Horizontal(id="upper"):
-            yield self.pane(self.table, "clients")
-            yield self.pane(self.inspector, "inspector", "side")
-        yield self.pane(self.log_view, "events", "log")
+        super().__init__(ClientTable(stage, self.rows, id="table"))
 
     def trail(self) -> str:
         return "clients"
@@ -98,22 +83,7 @@ class ClientsScreen(ConsoleScreen):
             return f"No client matches {self.table.filter.text!r}.", "esc clears the filter"
         return "No client has received an error.", "f shows all"
 
-    def selection(self) -> Sequence[str]:
+    def opened_by_row(self) -> object:
+        """The broker that the client is connected to."""
         key = self.table.selected
-        return () if key is None else (key,)
-
-    def action_drill(self) -> None:
-        """Open the broker that it is connected to; in the log, the event."""
-        pane, key = self.current_pane, self.table.selected
-        if pane is not None and pane.view is self.log_view:
-            self.open_event_of(self.log_view)
-        elif key is not None:
-            self.open("broker", self.rows.row(key).broker)
-
-    def action_why(self) -> None:
-        """Open the last event of the connection, with what led to it and what it led to."""
-        for name in self.selection():
-            open_last_touch(self, name)
-
-    def action_sort_menu(self) -> None:
-        choose_sort(self, self.table)
+        return None if key is None else self.rows.row(key).broker

@@ -3,9 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.group_why import GroupWhy
@@ -13,11 +11,8 @@ from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.group_columns import SEPARATOR, GroupRow, GroupRows
 from console.render.group_lines import group_lines
-from console.screens.base import ConsoleScreen
-from console.screens.broker import open_last_touch
-from console.screens.page import choose_sort
+from console.screens.table import TableScreen
 from console.widgets.event_log import EventView
-from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
 from emulator.events import Event, MessageSent
 from sessions.text import number, plural
@@ -44,28 +39,19 @@ class GroupLog(EventView):
         return not is_heartbeat and super()._is_shown(event)
 
 
-class GroupsScreen(ConsoleScreen):
+class GroupsScreen(TableScreen):
     """Table, the selected group, and its events."""
 
     context: ClassVar[str] = "groups"
     shares_low: ClassVar[bool] = True
     is_linked: ClassVar[bool] = True
+    shows: ClassVar[str] = "partition"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("groups")]
 
     def __init__(self, stage: Stage) -> None:
-        super().__init__(stage)
         self.rows = GroupRows(stage)
-        self.table = GroupTable(stage, self.rows, id="table")
+        super().__init__(GroupTable(stage, self.rows, id="table"), GroupLog(stage, id="log"))
         self.why = GroupWhy(stage.reader)
-        self.inspector = TextView(stage, id="inspector")
-        self.log_view = GroupLog(stage, id="log")
-
-    def compose_body(self) -> ComposeResult:
-        """The table beside the selected group, and its events below."""
-        with Horizontal(id="upper"):
-            yield self.pane(self.table, "groups")
-            yield self.pane(self.inspector, "group", "side")
-        yield self.pane(self.log_view, "events", "log")
 
     def trail(self) -> str:
         return "groups"
@@ -126,19 +112,11 @@ class GroupsScreen(ConsoleScreen):
         tp = "" if key is None else key.partition(SEPARATOR)[0]
         return (tp,) if tp else ()
 
-    def action_drill(self) -> None:
-        """Open the partition; in the log, the event."""
-        pane = self.current_pane
-        if pane is not None and pane.view is self.log_view:
-            self.open_event_of(self.log_view)
-        elif chosen := self.selection():
-            self.open("partition", chosen[0])
+    def opened_by_row(self) -> object:
+        return next(iter(self.selection()), None)
 
     def action_why(self) -> None:
         """Open the last event of the group, with what led to it."""
         group = self._group()
         if group is not None:
-            open_last_touch(self, f"group.{group}")
-
-    def action_sort_menu(self) -> None:
-        choose_sort(self, self.table)
+            self.open_last_touch(f"group.{group}")

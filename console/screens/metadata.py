@@ -12,7 +12,6 @@ from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.metadata import node_lines
 from console.render.quorum import quorum_lines, quorum_title
-from console.screens.broker import open_last_touch
 from console.screens.tree import TreeScreen
 from console.widgets.metadata_tree import MetadataTreeView
 from console.widgets.text import TextView
@@ -93,11 +92,11 @@ class MetadataScreen(TreeScreen[MetadataNode]):
             case ["brokers" | "controllers", host]:
                 self.open("broker", host)
             case _ if not self.tree_view.toggle():
-                open_last_touch(self, *subjects_of(node))
+                self.open_last_touch(*subjects_of(node))
 
     def explain(self, node: MetadataNode) -> None:
         """The last event about it, or about a child."""
-        open_last_touch(self, *subjects_of(node))
+        self.open_last_touch(*subjects_of(node))
 
 
 def subjects_of(node: MetadataNode) -> list[str]:

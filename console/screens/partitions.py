@@ -4,25 +4,20 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.filters import Field
 from console.model.partition_fields import FIELDS, partition_fields
 from console.model.severity import HEALTHY
 from console.model.workspace import Stage
-from console.render.columns import Column
+from console.render.columns import Column, Rows
 from console.render.empty import nothing_lines
 from console.render.inspector import partition_lines
 from console.render.overview import healthy_sentence
 from console.render.partition_columns import columns, kraft_columns
 from console.render.state_words import STATE_WORDS
-from console.screens.base import ConsoleScreen
-from console.screens.page import choose_sort
-from console.widgets.event_log import EventView
-from console.widgets.text import TextView
+from console.screens.table import TableScreen
 from console.widgets.virtual_table import BEHIND, VirtualTable
 from emulator.events import CHANGE
 from sessions.model.states import PartitionState
@@ -38,7 +33,7 @@ NAME_WIDTH_MAX: Final = 24
 """For how long a name other columns give way; a longer one is shortened in its middle."""
 
 
-class PartitionRows:
+class PartitionRows(Rows[PartitionState]):
     """The partitions as rows of a table."""
 
     def __init__(self, stage: Stage) -> None:
@@ -108,8 +103,7 @@ class PartitionRows:
         """Return the sort key; the index has severity and name, the partition the rest."""
         if column.id == STATE_COLUMN:
             return self.stage.index.severity.__getitem__
-        value = column.value
-        return lambda key: 0 if value is None else value(self.row(key))
+        return super().value_of(column)
 
     def values(self, column: Column[PartitionState]) -> list[Any]:
         if column.id == STATE_COLUMN:
@@ -135,26 +129,17 @@ class PartitionTable(VirtualTable[PartitionState]):
         return changed if len(changed) <= MISSED_MAX else None
 
 
-class PartitionsScreen(ConsoleScreen):
+class PartitionsScreen(TableScreen):
     """Table, inspector, and the selected partition's events with their causes."""
 
     context: ClassVar[str] = "partitions"
     shares_low: ClassVar[bool] = True
+    shows: ClassVar[str] = "partition"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("partitions")]
 
     def __init__(self, stage: Stage) -> None:
-        super().__init__(stage)
-        self.table = PartitionTable(stage, PartitionRows(stage), id="table")
-        self.inspector = TextView(stage, id="inspector")
-        self.log_view = EventView(stage, id="log")
+        super().__init__(PartitionTable(stage, PartitionRows(stage), id="table"))
         self.log_view.least = CHANGE
-
-    def compose_body(self) -> ComposeResult:
-        """The table with its inspector, and the log below."""
-        with Horizontal(id="upper"):
-            yield self.pane(self.table, "partitions")
-            yield self.pane(self.inspector, "inspector", "side")
-        yield self.pane(self.log_view, "events", "log")
 
     # ---- painting
 
@@ -208,18 +193,6 @@ class PartitionsScreen(ConsoleScreen):
 
     # ---- keys
 
-    def selection(self) -> Sequence[str]:
-        tp = self.table.selected
-        return () if tp is None else (tp,)
-
-    def action_drill(self) -> None:
-        """Open the partition; in the log, the event."""
-        pane = self.current_pane
-        if pane is not None and pane.view is self.log_view:
-            self.open_event_of(self.log_view)
-        elif self.table.selected is not None:
-            self.open("partition", self.table.selected)
-
     def action_why(self) -> None:
         """Open the event behind the cell in the sorted column; in the log, the selected one."""
         pane, tp, stage = self.current_pane, self.table.selected, self.stage
@@ -235,6 +208,3 @@ class PartitionsScreen(ConsoleScreen):
         self.enter_pane(self.panes[0])
         self.table.set_filter(text)
         self.table.pattern = text
-
-    def action_sort_menu(self) -> None:
-        choose_sort(self, self.table)

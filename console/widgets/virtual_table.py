@@ -5,80 +5,30 @@ when it is visible. The cursor is a key, so it stays on its row while others mov
 moves it, it stays on the first row, which by default is the most severe.
 """
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+from collections.abc import Callable, Collection, Hashable
+from typing import ClassVar, Final, Generic
 
 from textual.message import Message
 from textual.reactive import var
 from textual.strip import Strip
 
-from console.model.filters import Field, Filter
+from console.model.filters import Filter
 from console.model.row_order import RowOrder, everything
 from console.model.workspace import Stage
-from console.render.columns import Column, Placed, place, row_line, title_line
+from console.render.columns import Column, Placed, Row, Rows, place, row_line, title_line
 from console.render.lines import Line, Span, line
 from console.widgets.filtered import Filtered
 from console.widgets.virtual_view import VirtualView
 from sessions.text import json_text
 
-Row = TypeVar("Row")
 BEHIND: Final = -1
 """Not a valid turn of the stage: everything must be refreshed."""
 MARK_WIDTH = 2
 """Columns before each row, for the cursor's mark."""
 
 
-class Rows(Protocol[Row]):
-    """The source of a table's rows; keys are names of objects that events can touch.
-
-    The plural methods return for all rows at once, in the order of :meth:`keys`, what the others
-    return for one: a separate call for each of 100,000 rows would be too slow.
-    """
-
-    fields: Mapping[str, Field[Row]]
-
-    @property
-    def columns(self) -> Sequence[Column[Row]]:
-        """Return the table's columns; they differ only if rows are added or removed as well."""
-        ...
-
-    def keys(self) -> Sequence[str]:
-        """Return all rows, in the order used for rows of equal value."""
-        ...
-
-    def generation(self) -> Hashable:
-        """Return a version that changes when rows are added or removed."""
-        ...
-
-    def row(self, key: str) -> Row: ...
-
-    def rows(self) -> Sequence[Row]: ...
-
-    def version(self, key: str) -> Hashable:
-        """Return a version that changes when the row's cells may have changed."""
-        ...
-
-    def text(self, key: str) -> str:
-        """Return the text that a filter searches, in lower case."""
-        ...
-
-    def texts(self) -> Sequence[str]: ...
-
-    def is_fault(self, key: str) -> bool:
-        """Return whether ``f`` matches the row."""
-        ...
-
-    def value_of(self, column: Column[Row]) -> Callable[[str], Any]:
-        """Return the sort key of a row."""
-        ...
-
-    def values(self, column: Column[Row]) -> list[Any]:
-        """Return the sort keys of all rows."""
-        ...
-
-
 class VirtualTable(Filtered, VirtualView, Generic[Row]):
-    """A sortable, filterable table over :class:`Rows`."""
+    """A sortable, filterable table over :class:`console.render.columns.Rows`."""
 
     filters_live: ClassVar[bool] = True
     faults_only: var[bool] = var(False, init=False)
