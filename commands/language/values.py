@@ -1,13 +1,13 @@
 """Parsers for single words: topic-partitions, replicas, hosts, numbers, settings.
 
-Each function takes a word and returns its value, or raises
+Each takes a word and returns its value, or raises
 :class:`~sessions.grammar.words.BadWord` with one sentence that says what is wrong and names the
 nearest valid word, if there is one.
 """
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from emulator.common.limits import BROKERS_MAX, CONTROLLERS_MAX, PARTITIONS_MAX
 from sessions.gateway.endpoints import (
@@ -45,6 +45,7 @@ _ADDRESS = re.compile(
 )
 _LISTENER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}", re.ASCII)
 _DIGITS = re.compile(r"\d{1,9}", re.ASCII)
+_ZNODE_PATH = re.compile(r"/.*", re.DOTALL)
 
 
 class Replica(NamedTuple):
@@ -107,19 +108,50 @@ def integer(word: str, minimum: int, noun: str, maximum: int | None = None) -> i
     raise BadWord(f"'{word}' is not {article(noun)} (a whole number{limits})")
 
 
-def natural(word: str) -> int:
-    """Parse an integer, 0 or more."""
-    return integer(word, 0, "number")
+Value = TypeVar("Value")
 
 
-def count(word: str) -> int:
-    """Parse an integer, 1 or more."""
-    return integer(word, 1, "count")
+def whole(minimum: int, noun: str, maximum: int | None = None) -> Callable[[str], int]:
+    """Return a parser of integers, as :func:`integer` parses them."""
+    return lambda word: integer(word, minimum, noun, maximum)
 
 
-def port(word: str) -> int:
-    """Parse an unprivileged TCP port."""
-    return integer(word, 1024, "port", PORT_MAX)
+def written(
+    pattern: re.Pattern[str], value_of: Callable[[str], Value], noun: str
+) -> Callable[[str], Value]:
+    """Return a parser of words that match a pattern; ``noun`` says in the error what is wanted."""
+
+    def parse(word: str) -> Value:
+        if pattern.fullmatch(word):
+            return value_of(word)
+        raise BadWord(f"'{word}' is not {noun}")
+
+    return parse
+
+
+natural: Final = whole(0, "number")
+count: Final = whole(1, "count")
+port: Final = whole(1024, "port", PORT_MAX)
+"""An unprivileged TCP port."""
+brokers: Final = whole(1, "count", BROKERS_MAX)
+controllers: Final = whole(1, "count", CONTROLLERS_MAX)
+first_broker: Final = whole(0, "broker id", BROKER_ID_MAX - BROKERS_MAX)
+"""The first broker's id, low enough to leave ids for all others."""
+partitions: Final = whole(1, "count", PARTITIONS_MAX)
+znode_version: Final = whole(-1, "version")
+"""A znode's dataVersion; -1 matches any version."""
+seed: Final = written(_INTEGER, int, "a seed (a whole number of up to 18 digits)")
+broker: Final = written(_DIGITS, int, "a broker id (a number such as 0)")
+difference: Final = written(_INTEGER, int, "a difference (a whole number such as -1)")
+"""An integer to add to an actual value."""
+topic_partition: Final = written(_TOPIC_PARTITION, str, "a topic-partition (written orders-0)")
+znode_path: Final = written(_ZNODE_PATH, str, "a znode path (written /brokers/ids)")
+java_long: Final = written(
+    _HEXADECIMAL,
+    lambda word: int(word, 16),
+    "an id of ZooKeeper (written 0x300000000, up to 16 digits)",
+)
+"""A zxid or session id as ZooKeeper prints it, such as ``0x300000535``."""
 
 
 def port_or_any(word: str) -> int:
@@ -191,38 +223,6 @@ def user(word: str) -> Setting:
     raise BadWord("this is no user (written NAME:PASSWORD, such as alice:secret)")
 
 
-def brokers(word: str) -> int:
-    """Parse the number of brokers in a cluster."""
-    return integer(word, 1, "count", BROKERS_MAX)
-
-
-def controllers(word: str) -> int:
-    """Parse the number of controllers of a KRaft cluster."""
-    return integer(word, 1, "count", CONTROLLERS_MAX)
-
-
-def first_broker(word: str) -> int:
-    """Parse the first broker's id, low enough to leave ids for all others."""
-    return integer(word, 0, "broker id", BROKER_ID_MAX - BROKERS_MAX)
-
-
-def partitions(word: str) -> int:
-    """Parse the number of a topic's partitions."""
-    return integer(word, 1, "count", PARTITIONS_MAX)
-
-
-def seed(word: str) -> int:
-    """Parse a seed: an integer, which may be negative."""
-    if _INTEGER.fullmatch(word):
-        return int(word)
-    raise BadWord(f"'{word}' is not a seed (a whole number of up to 18 digits)")
-
-
-def znode_version(word: str) -> int:
-    """Parse a znode's dataVersion; -1 matches any version."""
-    return integer(word, -1, "version")
-
-
 def cluster_address(word: str) -> str:
     """Check the address of a running cluster, ``kafka://HOST:PORT[,HOST:PORT..]``."""
     if not word.startswith("kafka://"):
@@ -237,26 +237,12 @@ def positive_duration(word: str) -> int:
     raise BadWord(f"'{word}' is too short a time (1ms or more)")
 
 
-def topic_partition(word: str) -> str:
-    """Parse a topic-partition such as ``orders-0``."""
-    if _TOPIC_PARTITION.fullmatch(word):
-        return word
-    raise BadWord(f"'{word}' is not a topic-partition (written orders-0)")
-
-
 def replica(word: str) -> Replica:
     """Parse a replica such as ``orders-0@2``."""
     match = _REPLICA.fullmatch(word)
     if not match:
         raise BadWord(f"'{word}' is not a replica (written orders-0@2: partition, then broker)")
     return Replica(match[1], int(match[2]))
-
-
-def broker(word: str) -> int:
-    """Parse a broker id."""
-    if _DIGITS.fullmatch(word):
-        return int(word)
-    raise BadWord(f"'{word}' is not a broker id (a number such as 0)")
 
 
 CONTROLLERS: Final = ("active", "standby", "any", "last")
@@ -278,13 +264,6 @@ def controller_or_all(word: str) -> str:
 def broker_or_default(word: str) -> int | None:
     """Parse a broker id; ``default`` gives None."""
     return None if word == "default" else broker(word)
-
-
-def difference(word: str) -> int:
-    """Parse an integer to add to an actual value."""
-    if _INTEGER.fullmatch(word):
-        return int(word)
-    raise BadWord(f"'{word}' is not a difference (a whole number such as -1)")
 
 
 def broker_difference(word: str) -> tuple[int, int]:
@@ -441,13 +420,6 @@ def speed(word: str) -> float | None:
     raise BadWord(f"'{word}' is not a speed (a number such as 0.5 or 16, or max)")
 
 
-def znode_path(word: str) -> str:
-    """Parse a znode path such as ``/brokers/ids``."""
-    if word.startswith("/"):
-        return word
-    raise BadWord(f"'{word}' is not a znode path (written /brokers/ids)")
-
-
 def time_zone(word: str) -> "Zone":
     """Parse a time zone such as ``Asia/Shanghai``, as its clocks stand when a cluster starts."""
     from datetime import datetime
@@ -469,13 +441,6 @@ def time_zone_name(word: str) -> str:
     """Return the name of a time zone if it is one."""
     time_zone(word)
     return word
-
-
-def java_long(word: str) -> int:
-    """Parse a zxid or session id as ZooKeeper prints it, such as ``0x300000535``."""
-    if _HEXADECIMAL.fullmatch(word):
-        return int(word, 16)
-    raise BadWord(f"'{word}' is not an id of ZooKeeper (written 0x300000000, up to 16 digits)")
 
 
 def metadata_path(word: str) -> str:
