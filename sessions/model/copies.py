@@ -6,7 +6,9 @@ partitions would otherwise have millions of them.
 """
 
 from copy import copy
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+from msgspec import Struct
 
 from sessions.model.states import (
     UNKNOWN,
@@ -75,69 +77,30 @@ def new_znode(path: str, data: str | None, zxid: int, time_us: int, owner: int) 
     )
 
 
-def partition(old: PartitionState) -> PartitionState:
-    """A copy that shares its replicas, each of which is copied when it is touched."""
-    new = copy(old)
-    new.replica_states = old.replica_states.copy()
-    return new
-
-
-def replica(old: ReplicaState) -> ReplicaState:
-    """A copy with a log and a memory of followers of its own."""
-    new = copy(old)
-    new.log = copy(old.log)
-    new.remote_leo = old.remote_leo.copy()
-    return new
-
-
-def broker(old: BrokerState) -> BrokerState:
-    """A copy with its own times of fetches."""
-    new = copy(old)
-    new.fetch_sent_us = old.fetch_sent_us.copy()
-    return new
-
-
-def znode(old: ZnodeState) -> ZnodeState:
-    """A copy with its own children."""
-    new = copy(old)
-    new.children = old.children.copy()
-    return new
-
-
-def producer(old: ProducerState) -> ProducerState:
-    """A copy with its own errors."""
-    new = copy(old)
-    new.errors = old.errors.copy()
-    return new
-
-
-def consumer(old: ConsumerState) -> ConsumerState:
-    """A copy with its own runs and positions."""
-    new = copy(old)
-    new.runs = old.runs.copy()
-    new.positions = old.positions.copy()
-    return new
-
-
-def connection(old: ConnectionState) -> ConnectionState:
-    """A copy with its own counts of errors."""
-    new = copy(old)
-    new.errors = old.errors.copy()
-    return new
-
-
-def group(old: GroupState) -> GroupState:
-    """A copy with its own members, positions, assignments and share-partitions."""
-    new = copy(old)
-    new.members, new.offsets = old.members.copy(), old.offsets.copy()
-    new.assignments, new.shares = old.assignments.copy(), old.shares.copy()
-    return new
-
-
-def view_state(old: ViewState) -> ViewState:
-    """A copy that shares all objects which carry ``changed``; everything else is its own."""
-    new = copy(old)
-    for name in (
+OWN: Final[dict[type[Any], tuple[str, ...]]] = {
+    PartitionState: ("replica_states",),
+    ReplicaState: ("log", "remote_leo"),
+    BrokerState: ("fetch_sent_us",),
+    ZnodeState: ("children",),
+    ProducerState: ("errors",),
+    ConsumerState: ("runs", "positions"),
+    ConnectionState: ("errors",),
+    GroupState: ("members", "offsets", "assignments", "shares"),
+    Expectations: ("failed",),
+    ControllerState: (),
+    QuorumState: (
+        "controllers",
+        "log",
+        "fetched",
+        "applied",
+        "folders",
+        "roles",
+        "snapshots",
+        "log_starts",
+        "silent_us",
+        "led",
+    ),
+    ViewState: (
         "config",
         "brokers",
         "partitions",
@@ -156,39 +119,26 @@ def view_state(old: ViewState) -> ViewState:
         "groups",
         "faults",
         "beliefs",
-    ):
-        setattr(new, name, getattr(old, name).copy())
-    new.controller = controller(old.controller)
-    new.links = [copy(link) for link in old.links]
-    new.expectations = expectations(old.expectations)
-    new.quorum = None if old.quorum is None else quorum(old.quorum)
-    return new
+    ),
+}
+"""What a copy has of its own. It shares everything else: objects in it that carry ``changed`` are
+copied when they are touched, other values are only ever replaced."""
+State = TypeVar("State", bound=Struct)
 
 
-def quorum(old: QuorumState) -> QuorumState:
-    """A copy of its own; the records are shared, and lists of folders are only ever replaced."""
+def copied(old: State) -> State:
+    """A copy as deep as the folding changes such objects in place."""
     new = copy(old)
-    for name in (
-        "controllers",
-        "log",
-        "fetched",
-        "applied",
-        "folders",
-        "roles",
-        "snapshots",
-        "log_starts",
-        "silent_us",
-        "led",
-    ):
+    for name in OWN[type(old)]:
         setattr(new, name, getattr(old, name).copy())
     return new
 
 
-def controller(old: ControllerState) -> ControllerState:
-    """A copy of its own."""
-    return copy(old)
-
-
-def expectations(old: Expectations) -> Expectations:
-    """A copy with its own list of what failed."""
-    return Expectations(old.passed, old.failed.copy())
+def view_state(old: ViewState) -> ViewState:
+    """A copy that shares all objects which carry ``changed``; everything else is its own."""
+    new = copied(old)
+    new.controller = copied(old.controller)
+    new.links = [copy(link) for link in old.links]
+    new.expectations = copied(old.expectations)
+    new.quorum = None if old.quorum is None else copied(old.quorum)
+    return new

@@ -9,7 +9,7 @@ inside objects are replaced, never changed in place, but for those that
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
@@ -28,7 +28,16 @@ from sessions.model.health import (
     has_acting_leader,
     missing_from_isr,
 )
-from sessions.model.states import BrokerState, PartitionState, ReplicaState, ViewState, ZnodeState
+from sessions.model.states import (
+    BrokerState,
+    ConsumerState,
+    GroupState,
+    PartitionState,
+    ProducerState,
+    ReplicaState,
+    ViewState,
+    ZnodeState,
+)
 
 MIN_ISR: Final = "min.insync.replicas"
 PLACE_OF: Final = {name: place for place, (_, name) in enumerate(FLAGGED)}
@@ -39,6 +48,9 @@ CACHE: Final = -1
 
 Handlers = dict[type[Event], Callable[["Model", Any], None]]
 """The function that applies each type of event to a model."""
+
+Key = TypeVar("Key")
+Object = TypeVar("Object", BrokerState, ConsumerState, GroupState, ProducerState)
 
 Judged = Callable[[str, int, int], None]
 """Takes notice of a partition whose flags change: its name, and the flags before and now."""
@@ -157,7 +169,7 @@ class Model:
             topic, _, number = tp.rpartition("-")
             partition = copies.new_partition(topic, int(number), self.state.time_us)
         elif partition.changed <= self.frozen:
-            partition = copies.partition(partition)
+            partition = copies.copied(partition)
         else:
             return partition
         self.partitions[tp] = partition
@@ -179,7 +191,7 @@ class Model:
             partition.replica_states[broker] = replica
             self.names(tp, (broker,))
         elif replica.changed <= self.frozen:
-            replica = partition.replica_states[broker] = copies.replica(replica)
+            replica = partition.replica_states[broker] = copies.copied(replica)
         replica.changed = seq
         return partition, replica
 
@@ -209,14 +221,19 @@ class Model:
 
     def broker(self, broker: int, seq: int) -> BrokerState:
         """The broker, about to be changed by event ``seq``."""
-        brokers = self.state.brokers
-        state = brokers.get(broker)
-        if state is None:
-            state = brokers[broker] = BrokerState(broker)
-        elif state.changed <= self.frozen:
-            state = brokers[broker] = copies.broker(state)
-        state.changed = seq
-        return state
+        return self.changing(self.state.brokers, broker, seq, BrokerState)
+
+    def changing(
+        self, objects: dict[Key, Object], key: Key, seq: int, make: Callable[[Key], Object]
+    ) -> Object:
+        """One of the objects, about to be changed by event ``seq``; made if it is not there yet."""
+        changed = objects.get(key)
+        if changed is None:
+            changed = objects[key] = make(key)
+        elif changed.changed <= self.frozen:
+            changed = objects[key] = copies.copied(changed)
+        changed.changed = seq
+        return changed
 
     def znode(self, path: str, seq: int) -> ZnodeState | None:
         """The znode, about to be changed by event ``seq``; None if there is none."""
@@ -226,7 +243,7 @@ class Model:
         if node.changed <= self.mark:
             self.znode_changes.current.append(path)
             if node.changed <= self.frozen:
-                node = self.state.znodes[path] = copies.znode(node)
+                node = self.state.znodes[path] = copies.copied(node)
         node.changed = seq
         return node
 

@@ -3,33 +3,18 @@
 from typing import Final
 
 from emulator import events
-from sessions.model import copies
 from sessions.model.folding import Handlers, Model
 from sessions.model.states import Batch, ConsumerState, ProducerState
 
 
 def _producer(model: Model, name: str, seq: int) -> ProducerState:
     """Return the producer, to be changed by event ``seq``."""
-    producers = model.state.producers
-    producer = producers.get(name)
-    if producer is None:
-        producer = producers[name] = ProducerState(name)
-    elif producer.changed <= model.frozen:
-        producer = producers[name] = copies.producer(producer)
-    producer.changed = seq
-    return producer
+    return model.changing(model.state.producers, name, seq, ProducerState)
 
 
 def _consumer(model: Model, name: str, seq: int) -> ConsumerState:
     """Return the consumer, to be changed by event ``seq``."""
-    consumers = model.state.consumers
-    consumer = consumers.get(name)
-    if consumer is None:
-        consumer = consumers[name] = ConsumerState(name)
-    elif consumer.changed <= model.frozen:
-        consumer = consumers[name] = copies.consumer(consumer)
-    consumer.changed = seq
-    return consumer
+    return model.changing(model.state.consumers, name, seq, ConsumerState)
 
 
 NAMING: Final = (

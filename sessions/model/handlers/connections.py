@@ -16,7 +16,7 @@ def _connection(model: Model, number: int, seq: int) -> ConnectionState:
     connections = model.state.connections
     connection = connections[number]
     if connection.changed <= model.frozen:
-        connection = connections[number] = copies.connection(connection)
+        connection = connections[number] = copies.copied(connection)
     connection.changed = seq
     return connection
 

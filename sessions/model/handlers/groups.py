@@ -3,7 +3,6 @@
 from typing import Final
 
 from emulator import events
-from sessions.model import copies
 from sessions.model.folding import Handlers, Model
 from sessions.model.states import GroupState, MemberAssignment
 
@@ -14,14 +13,7 @@ OF_CLASSIC: Final = ("PreparingRebalance", "CompletingRebalance")
 
 def changing(model: Model, name: str, seq: int) -> GroupState:
     """The group, about to be changed by event ``seq``; made if nobody named it yet."""
-    groups = model.state.groups
-    group = groups.get(name)
-    if group is None:
-        group = groups[name] = GroupState(name)
-    elif group.changed <= model.frozen:
-        group = groups[name] = copies.group(group)
-    group.changed = seq
-    return group
+    return model.changing(model.state.groups, name, seq, GroupState)
 
 
 def state_changed(model: Model, event: events.GroupStateChanged) -> None:
