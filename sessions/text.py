@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -140,6 +141,22 @@ def natural_list(items: Iterable[object]) -> str:
     """``1``, ``1 and 2``, ``1, 2 and 3``; there is at least one."""
     *others, last = map(str, items)
     return f"{', '.join(others)} and {last}" if others else last
+
+
+@cache
+def template_parts(template: str) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
+    """The parts of a sentence: format, fields, and whether it is left out without these.
+
+    Fields are in braces; what is in brackets is left out: ``{name}[, because {reason}]``.
+    """
+    return tuple(
+        (_FIELD.sub("{", text or optional), tuple(_FIELD.findall(text or optional)), not text)
+        for text, optional in _PART.findall(template)
+    )
+
+
+_PART: Final = re.compile(r"([^\[]+)|\[([^\]]*)\]")
+_FIELD: Final = re.compile(r"\{(\w+)")
 
 
 def json_text(value: object) -> str:

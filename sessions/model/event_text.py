@@ -6,7 +6,6 @@ statements) is made safe to print in :func:`in_words`, once.
 """
 
 from collections.abc import Callable
-from string import Formatter
 from typing import Any, Final, TypeVar, get_type_hints
 
 from msgspec import structs
@@ -16,7 +15,7 @@ from emulator.events import CLIENTS, ZOOKEEPER, Event
 from emulator.events.fields import meaning_of, type_of
 from emulator.protocol.details import PARTITION_VALUES
 from sessions.model.states import NO_SEED, UNKNOWN
-from sessions.text import brackets, clean, hexadecimal, number
+from sessions.text import brackets, clean, hexadecimal, number, template_parts
 
 
 def in_words(event: Event) -> tuple[str, str]:
@@ -86,6 +85,10 @@ WRITTEN: Final[dict[str, Callable[[Any], str]]] = {
     "state": lambda state: state.replace("_", " "),
     "count": records,
     "values": first_few,
+    "partitions": lambda partitions: first_few(partitions) or "nothing",
+    "groups": lambda groups: first_few(groups) or "no groups",
+    "transactional_ids": lambda ids: first_few(ids) or "no transactions",
+    "errors": lambda errors: first_few(errors) or "done",
 }
 """How a field is written, where that does not follow from its type and unit."""
 
@@ -100,19 +103,33 @@ def _written(kind: type[Event], field: str) -> Callable[[Any], str]:
     return number if meaning is not None and meaning.unit == "offset" else str
 
 
+NOTHING: Final[dict[str, object]] = {"line": 0, "session": 0, "error": "NONE"}
+"""The values of fields that say that there is none, beyond those that say so in every field."""
+
+
+def _is_unset(field: str, value: object) -> bool:
+    return value in (None, "", UNKNOWN, []) or value == NOTHING.get(field)
+
+
 def filled(kind: type[Event], template: str) -> Callable[[Event], str]:
-    """Return what fills in a template; it fails if the class has no such field."""
-    parts = [
-        (text, field, _written(kind, field) if field else str)
-        for text, field, _, _ in Formatter().parse(template)
-    ]
-    if missing := [field for _, field, _ in parts if field and not hasattr(kind, field)]:
+    """Return what fills in a template; it fails if the class has no such field.
+
+    What is in brackets is left out if its value says that there is none.
+    """
+    parts = template_parts(template)
+    fields = [field for _, names, _ in parts for field in names]
+    if missing := [field for field in fields if not hasattr(kind, field)]:
         raise TypeError(f"{kind.__name__} has no {missing[0]}, which its sentence names")
+    write = {field: _written(kind, field) for field in fields}
 
     def text_of(event: Event) -> str:
-        return "".join(
-            text + (write(getattr(event, field)) if field else "") for text, field, write in parts
-        ).rstrip()
+        words = []
+        for form, names, is_optional in parts:
+            values = [getattr(event, name) for name in names]
+            if not (is_optional and any(map(_is_unset, names, values))):
+                texts = [write[name](value) for name, value in zip(names, values, strict=True)]
+                words.append(form.format(*texts))
+        return "".join(words).rstrip()
 
     return text_of
 
@@ -173,6 +190,22 @@ SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
     events.EligibleReplicasChanged: "{tp} ELR {elr}, last known {last_known_elr}",
     events.MetadataApplied: "{host} applied the metadata log up to {end_offset}",
     events.MetadataLogStartChanged: "{host} has the metadata log from {start_offset} on",
+    events.PartitionStateChanged: "{tp} leader {leader}[, epoch {leader_epoch}], ISR {isr}[, v{zk_version}]",
+    events.IsrChanged: "{tp}@{broker} ISR {isr}[, v{zk_version}]",
+    events.GroupStateChanged: "group {group} {state}[, generation {generation}] ({broker})",
+    events.InputReceived: "{text}[  (line {line})]",
+    events.BookmarkSet: "{name}[  {note}]",
+    events.ReplicasAssigned: "{tp} assigned to {replicas}[ adding {adding}][ removing {removing}]",
+    events.BrokerRegistered: "broker {broker} registered[, session {session}], epoch {broker_epoch}",
+    events.ProduceFailed: "{producer} {tp} {count} failed: {error}",
+    events.ConsumeFinished: "{consumer} at {tp} {position}[: {error}]",
+    events.TransactionStateChanged: "transaction {transactional_id} {state}[ on {partitions}], producer {producer_id} epoch {producer_epoch}",
+    events.TransactionsLoaded: "{tp}@{broker} coordinates {transactional_ids}",
+    events.GroupsLoaded: "{tp}@{broker} coordinates {groups}",
+    events.AssignmentChanged: "{consumer} reads {partitions} for group {group}, generation {generation}",
+    events.ClientConnected: "client {connection} connected to broker {broker}[ from {address}]",
+    events.ClientRequestReceived: "client {connection} ({client}) asks broker {broker}: {api} {api_version}[ of group {group}]",
+    events.ClientResponseSent: "broker {broker} answers client {connection}: {api} {errors}",
 }
 """The sentence of each class of events: a template, or a function of the event."""
 
@@ -197,41 +230,12 @@ def _(event: events.ClusterCreated) -> str:
 
 
 @sentence
-def _(event: events.PartitionStateChanged) -> str:
-    epoch = "" if event.leader_epoch == UNKNOWN else f", epoch {event.leader_epoch}"
-    state = f"leader {_leader(event.leader)}{epoch}, ISR {brackets(event.isr)}"
-    return f"{event.tp} {state}{_version(event.zk_version)}"
-
-
-@sentence
 def _(event: events.ClientAuthenticated) -> str:
     if not event.principal:
         return (
             f"client {event.connection} fails to authenticate by {event.mechanism}: {event.error}"
         )
     return f"client {event.connection} authenticates as {event.principal} by {event.mechanism}"
-
-
-@sentence
-def _(event: events.GroupStateChanged) -> str:
-    generation = "" if event.generation == UNKNOWN else f", generation {event.generation}"
-    return f"group {event.group} {event.state}{generation} ({event.broker})"
-
-
-@sentence
-def _(event: events.IsrChanged) -> str:
-    isr = f"ISR {brackets(event.isr)}{_version(event.zk_version)}"
-    return f"{replica(event.tp, event.broker)} {isr}"
-
-
-def _version(zk_version: int) -> str:
-    """No client is told the version of a partition's state."""
-    return "" if zk_version == UNKNOWN else f", v{zk_version}"
-
-
-@sentence
-def _(event: events.InputReceived) -> str:
-    return f"{event.text}  (line {event.line})" if event.line else event.text
 
 
 @sentence
@@ -242,11 +246,6 @@ def _(event: events.InputFinished) -> str:
 @sentence
 def _(event: events.ExpectationChecked) -> str:
     return f"{event.text}: {'held' if event.passed else f'FAILED, was {event.actual}'}"
-
-
-@sentence
-def _(event: events.BookmarkSet) -> str:
-    return f"{event.name}  {event.note}" if event.note else event.name
 
 
 @sentence
@@ -262,22 +261,9 @@ def _(event: events.PartitionsAdded) -> str:
 
 
 @sentence
-def _(event: events.ReplicasAssigned) -> str:
-    moves = f" adding {brackets(event.adding)}" if event.adding else ""
-    moves += f" removing {brackets(event.removing)}" if event.removing else ""
-    return f"{event.tp} assigned to {brackets(event.replicas)}{moves}"
-
-
-@sentence
 def _(event: events.ConfigChanged) -> str:
     change = f"{event.key}={event.value}" if event.value else f"{event.key} removed"
     return f"{event.entity} {event.name}: {change}"
-
-
-@sentence
-def _(event: events.BrokerRegistered) -> str:
-    session = f", session {hexadecimal(event.session)}" if event.session else ""
-    return f"broker {event.broker} registered{session}, epoch {event.broker_epoch}"
 
 
 @sentence
@@ -476,20 +462,9 @@ def _(event: events.ProduceAcknowledged) -> str:
 
 
 @sentence
-def _(event: events.ProduceFailed) -> str:
-    return f"{event.producer} {event.tp} {records(event.count)} failed: {event.error}"
-
-
-@sentence
 def _(event: events.RecordsConsumed) -> str:
     count = sum(length for _, length in event.runs)
     return f"{event.consumer} read {event.tp} {records(count)} from {number(event.offset)}"
-
-
-@sentence
-def _(event: events.ConsumeFinished) -> str:
-    ending = "" if event.error == "NONE" else f": {event.error}"
-    return f"{event.consumer} at {event.tp} {number(event.position)}{ending}"
 
 
 @sentence
@@ -524,19 +499,6 @@ def _(event: events.InvariantViolated) -> str:
 
 
 @sentence
-def _(event: events.TransactionStateChanged) -> str:
-    producer = f"producer {event.producer_id} epoch {event.producer_epoch}"
-    where = f" on {first_few(event.partitions)}" if event.partitions else ""
-    return f"transaction {event.transactional_id} {event.state}{where}, {producer}"
-
-
-@sentence
-def _(event: events.TransactionsLoaded) -> str:
-    coordinated = first_few(event.transactional_ids) or "no transactions"
-    return f"{replica(event.tp, event.broker)} coordinates {coordinated}"
-
-
-@sentence
 def _(event: events.LastStableOffsetChanged) -> str:
     stable = event.last_stable_offset
     position = "at the HW" if stable < 0 else str(stable)
@@ -550,18 +512,6 @@ def _(event: events.LastStableOffsetChanged) -> str:
 def _(event: events.GroupRecordsWritten) -> str:
     where = replica(event.tp, event.broker)
     return f"group {event.group} writes {records(len(event.values))} to {where}"
-
-
-@sentence
-def _(event: events.GroupsLoaded) -> str:
-    coordinated = first_few(event.groups) or "no groups"
-    return f"{replica(event.tp, event.broker)} coordinates {coordinated}"
-
-
-@sentence
-def _(event: events.AssignmentChanged) -> str:
-    partitions = first_few(event.partitions) or "nothing"
-    return f"{event.consumer} reads {partitions} for group {event.group}, generation {event.generation}"
 
 
 @sentence
@@ -584,25 +534,6 @@ def _(event: events.RecordsAcquired) -> str:
 def _(event: events.RecordsAcknowledged) -> str:
     batch = f"{event.tp} {event.first_offset}..{event.last_offset}"
     return f"{event.consumer}: {event.acknowledgement} {batch} in group {event.group}"
-
-
-@sentence
-def _(event: events.ClientConnected) -> str:
-    source = f" from {event.address}" if event.address else ""
-    return f"client {event.connection} connected to broker {event.broker}{source}"
-
-
-@sentence
-def _(event: events.ClientRequestReceived) -> str:
-    group = f" of group {event.group}" if event.group else ""
-    request = f"{event.api} {event.api_version}{group}"
-    return f"client {event.connection} ({event.client}) asks broker {event.broker}: {request}"
-
-
-@sentence
-def _(event: events.ClientResponseSent) -> str:
-    outcome = first_few(event.errors) or "done"
-    return f"broker {event.broker} answers client {event.connection}: {event.api} {outcome}"
 
 
 @sentence

@@ -7,14 +7,13 @@ them; ``*_ms`` are milliseconds. ``node``, where a fact has it, is the node that
 about, which may be another than the one that wrote the line.
 """
 
-import re
-from functools import cache, reduce
+from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from msgspec import Struct
 
-from sessions.text import brackets
+from sessions.text import brackets, template_parts
 
 Brokers = tuple[int, ...]
 
@@ -43,7 +42,7 @@ class Fact(Struct, frozen=True, kw_only=True, tag_field="fact", omit_defaults=Tr
     def sentence(self) -> str:
         """The fact in words, for a timeline."""
         words = []
-        for form, names, is_optional in _parts(self.says):
+        for form, names, is_optional in template_parts(self.says):
             values = [getattr(self, name) for name in names]
             if not (is_optional and None in values):
                 words.append(form.format(*map(_word, names, values)))
@@ -561,8 +560,6 @@ else:
     AnyFact = reduce(or_, Fact.__subclasses__())
     """Any of them, by its tag."""
 
-_PART: Final = re.compile(r"([^\[]+)|\[([^\]]*)\]")
-_FIELD: Final = re.compile(r"\{(\w+)")
 _STATES: Final = {
     "starting": "starts",
     "started": "has started",
@@ -571,15 +568,6 @@ _STATES: Final = {
     "shut down completed": "has shut down",
     "shutdown": "has shut down",
 }
-
-
-@cache
-def _parts(says: str) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
-    """The parts of a sentence, their fields, and whether they are left out without these."""
-    return tuple(
-        (_FIELD.sub("{", text or optional), tuple(_FIELD.findall(text or optional)), not text)
-        for text, optional in _PART.findall(says)
-    )
 
 
 def _word(name: str, value: object) -> object:
