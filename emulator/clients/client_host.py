@@ -4,79 +4,37 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
+from emulator import protocol as messages
 from emulator.clients.admin import AdminClient
 from emulator.clients.consumer import Consumers
 from emulator.clients.context import ClientContext
 from emulator.clients.network_client import NetworkClient
 from emulator.clients.producer import Producers
-from emulator.protocol import (
-    AclsResponse,
-    AddOffsetsToTxnResponse,
-    AddPartitionsToTxnResponse,
-    AlterPartitionReassignmentsResponse,
-    AlterPartitionResponse,
-    AlterReplicaLogDirsResponse,
-    AnyMessage,
-    ApiVersionsResponse,
-    ClusterMetadataResponse,
-    ConnectionLost,
-    DeleteRecordsResponse,
-    DescribeClusterResponse,
-    DescribeConfigsResponse,
-    DescribeLogDirsResponse,
-    DescribeProducersResponse,
-    DescribeQuorumResponse,
-    DescribeShareGroupOffsetsResponse,
-    DescribeTransactionsResponse,
-    ElectLeadersResponse,
-    EndTxnResponse,
-    FetchResponse,
-    FindCoordinatorResponse,
-    GroupResponse,
-    IncrementalAlterConfigsResponse,
-    InitProducerIdResponse,
-    ListConfigResourcesResponse,
-    ListOffsetsResponse,
-    ListPartitionReassignmentsResponse,
-    MetadataResponse,
-    OffsetsForLeaderEpochResponse,
-    ProduceResponse,
-    ShareAcknowledgeResponse,
-    ShareFetchResponse,
-    ShareGroupDescribeResponse,
-    ShareGroupHeartbeatResponse,
-    ShareGroupOffsetsResponse,
-    Timer,
-    TopicsResponse,
-    UnregisterBrokerResponse,
-    UpdateFeaturesResponse,
-    WriteTxnMarkersResponse,
-)
 from emulator.releases.config import Settings
 
 if TYPE_CHECKING:
     from emulator.clients.external.external_clients import ExternalClients
 
 LATE = (
-    ListConfigResourcesResponse,
-    UnregisterBrokerResponse,
-    UpdateFeaturesResponse,
-    AclsResponse,
-    AlterReplicaLogDirsResponse,
-    ApiVersionsResponse,
-    DeleteRecordsResponse,
-    DescribeLogDirsResponse,
-    DescribeQuorumResponse,
-    AddOffsetsToTxnResponse,
-    DescribeProducersResponse,
-    DescribeTransactionsResponse,
-    WriteTxnMarkersResponse,
-    ShareGroupHeartbeatResponse,
-    ShareGroupDescribeResponse,
-    ShareFetchResponse,
-    ShareAcknowledgeResponse,
-    DescribeShareGroupOffsetsResponse,
-    ShareGroupOffsetsResponse,
+    messages.ListConfigResourcesResponse,
+    messages.UnregisterBrokerResponse,
+    messages.UpdateFeaturesResponse,
+    messages.AclsResponse,
+    messages.AlterReplicaLogDirsResponse,
+    messages.ApiVersionsResponse,
+    messages.DeleteRecordsResponse,
+    messages.DescribeLogDirsResponse,
+    messages.DescribeQuorumResponse,
+    messages.AddOffsetsToTxnResponse,
+    messages.DescribeProducersResponse,
+    messages.DescribeTransactionsResponse,
+    messages.WriteTxnMarkersResponse,
+    messages.ShareGroupHeartbeatResponse,
+    messages.ShareGroupDescribeResponse,
+    messages.ShareFetchResponse,
+    messages.ShareAcknowledgeResponse,
+    messages.DescribeShareGroupOffsetsResponse,
+    messages.ShareGroupOffsetsResponse,
 )
 """Responses to external clients alone, which may have disconnected."""
 
@@ -116,40 +74,40 @@ class ClientHost:
 
         return ExternalClients(self.context, self._settings)
 
-    def handle(self, source: int, message: AnyMessage) -> None:
+    def handle(self, source: int, message: messages.AnyMessage) -> None:
         if self._external.requests and self.external.take(message):
             return
         self._handlers[type(message)](source, message)
 
     def _table(self) -> dict[type, Callable[[int, Any], object]]:
         """The handler of each message type."""
-        group_responses = dict.fromkeys(get_args(GroupResponse), self.members.on_response)
+        group_responses = dict.fromkeys(get_args(messages.GroupResponse), self.members.on_response)
         return {
-            ClusterMetadataResponse: _too_late,
-            DescribeConfigsResponse: _too_late,
-            ListPartitionReassignmentsResponse: _too_late,
+            messages.ClusterMetadataResponse: _too_late,
+            messages.DescribeConfigsResponse: _too_late,
+            messages.ListPartitionReassignmentsResponse: _too_late,
             **dict.fromkeys(LATE, _too_late),
             **group_responses,
-            FindCoordinatorResponse: self._coordinator_found,
-            AddPartitionsToTxnResponse: self.producers.transactions.take,
-            EndTxnResponse: self.producers.transactions.take,
-            ProduceResponse: self.producers.on_response,
-            InitProducerIdResponse: self._identified,
-            FetchResponse: self.fetcher.fetched,
-            ListOffsetsResponse: self.fetcher.located,
-            OffsetsForLeaderEpochResponse: self.fetcher.validated,
-            MetadataResponse: self._metadata_received,
-            DescribeClusterResponse: self.admin.response_received,
-            ElectLeadersResponse: self.admin.response_received,
-            AlterPartitionReassignmentsResponse: self.admin.response_received,
-            AlterPartitionResponse: self.admin.response_received,
-            IncrementalAlterConfigsResponse: self.admin.response_received,
-            TopicsResponse: self.admin.response_received,
-            ConnectionLost: self._connection_lost,
-            Timer: self._timer,
+            messages.FindCoordinatorResponse: self._coordinator_found,
+            messages.AddPartitionsToTxnResponse: self.producers.transactions.take,
+            messages.EndTxnResponse: self.producers.transactions.take,
+            messages.ProduceResponse: self.producers.on_response,
+            messages.InitProducerIdResponse: self._identified,
+            messages.FetchResponse: self.fetcher.fetched,
+            messages.ListOffsetsResponse: self.fetcher.located,
+            messages.OffsetsForLeaderEpochResponse: self.fetcher.validated,
+            messages.MetadataResponse: self._metadata_received,
+            messages.DescribeClusterResponse: self.admin.response_received,
+            messages.ElectLeadersResponse: self.admin.response_received,
+            messages.AlterPartitionReassignmentsResponse: self.admin.response_received,
+            messages.AlterPartitionResponse: self.admin.response_received,
+            messages.IncrementalAlterConfigsResponse: self.admin.response_received,
+            messages.TopicsResponse: self.admin.response_received,
+            messages.ConnectionLost: self._connection_lost,
+            messages.Timer: self._timer,
         }
 
-    def _metadata_received(self, source: int, message: MetadataResponse) -> None:
+    def _metadata_received(self, source: int, message: messages.MetadataResponse) -> None:
         """Pass a broker's description of a topic to the client that requested it."""
         if not (
             self.producers.metadata_received(source, message)
@@ -157,16 +115,16 @@ class ClientHost:
         ):
             self.fetcher.metadata_received(source, message)
 
-    def _coordinator_found(self, source: int, message: FindCoordinatorResponse) -> None:
+    def _coordinator_found(self, source: int, message: messages.FindCoordinatorResponse) -> None:
         """Pass a coordinator to the producer or the member of a group that looks for it."""
         if not self.producers.transactions.take(source, message):
             self.members.on_response(source, message)
 
-    def _identified(self, source: int, message: InitProducerIdResponse) -> None:
+    def _identified(self, source: int, message: messages.InitProducerIdResponse) -> None:
         if not self.producers.transactions.take(source, message):
             self.producers.identified(source, message)
 
-    def _connection_lost(self, _source: int, message: ConnectionLost) -> None:
+    def _connection_lost(self, _source: int, message: messages.ConnectionLost) -> None:
         self.producers.connection_lost(message)
         self.producers.transactions.connection_lost(message)
         self.fetcher.connection_lost(message)
@@ -175,10 +133,10 @@ class ClientHost:
         if self._external.connections or self._external.unanswered:
             self.external.connection_lost(message)
 
-    def _timer(self, _source: int, message: Timer) -> None:
+    def _timer(self, _source: int, message: messages.Timer) -> None:
         task = self._tasks.get(message.task) or self.external.tasks[message.task]
         task(message.key, message.number)
 
 
-def _too_late(_source: int, _message: AnyMessage) -> None:
+def _too_late(_source: int, _message: messages.AnyMessage) -> None:
     """Ignore a response whose external client has disconnected."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from emulator import events
+from emulator import protocol as messages
 from emulator.clients.assignors import ASSIGNORS, COOPERATIVE
 from emulator.clients.context import ClientContext
 from emulator.clients.group_state import (
@@ -28,28 +29,6 @@ from emulator.clients.network_client import RESPONSE_US, NetworkClient
 from emulator.clients.state import Consumer
 from emulator.common.errors import NONE
 from emulator.common.names import random_uuid, split
-from emulator.protocol import (
-    AnyMessage,
-    ConnectionLost,
-    ConsumerGroupHeartbeatRequest,
-    ConsumerGroupHeartbeatResponse,
-    EpochResponse,
-    FindCoordinatorRequest,
-    FindCoordinatorResponse,
-    GroupResponse,
-    HeartbeatRequest,
-    HeartbeatResponse,
-    JoinGroupRequest,
-    JoinGroupResponse,
-    LeaveGroupRequest,
-    MetadataRequest,
-    MetadataResponse,
-    ShareGroupHeartbeatRequest,
-    ShareGroupHeartbeatResponse,
-    Subscription,
-    SyncGroupRequest,
-    SyncGroupResponse,
-)
 
 JOIN_MARGIN_US: Final = 5_000_000
 """How long a member waits for a JoinGroup response beyond the rebalance timeout."""
@@ -73,7 +52,9 @@ class GroupMembers:
         connections: NetworkClient,
         *,
         steady: Callable[[Consumer, Membership], None],
-        on_response: Callable[[Consumer, Membership, GroupResponse | MetadataResponse], None],
+        on_response: Callable[
+            [Consumer, Membership, messages.GroupResponse | messages.MetadataResponse], None
+        ],
         refused: Callable[[Consumer, str], None],
     ) -> None:
         """Use ``context``.
@@ -126,7 +107,9 @@ class GroupMembers:
         reading = consumer.reading
         return reading is None or reading.stage in ("", JOINING, POSITIONS)
 
-    def ask(self, consumer: Consumer, target: int, message: AnyMessage, limit_us: int) -> None:
+    def ask(
+        self, consumer: Consumer, target: int, message: messages.AnyMessage, limit_us: int
+    ) -> None:
         """Send the member's request to a broker."""
         membership = consumer.membership
         assert membership is not None
@@ -134,7 +117,7 @@ class GroupMembers:
         membership.request = self.context.send(target, message)
         self._limit(consumer, membership, limit_us)
 
-    def ask_coordinator(self, consumer: Consumer, message: AnyMessage) -> None:
+    def ask_coordinator(self, consumer: Consumer, message: messages.AnyMessage) -> None:
         """Send the member's request to its coordinator."""
         membership = consumer.membership
         assert membership is not None
@@ -156,11 +139,11 @@ class GroupMembers:
 
     def _find(self, consumer: Consumer, membership: Membership) -> None:
         membership.left = membership.left or self.connections.candidates(consumer.connections)
-        request = FindCoordinatorRequest(membership.group)
+        request = messages.FindCoordinatorRequest(membership.group)
         self.ask(consumer, membership.left.pop(0), request, RESPONSE_US)
 
     def _coordinator_found(
-        self, consumer: Consumer, membership: Membership, response: FindCoordinatorResponse
+        self, consumer: Consumer, membership: Membership, response: messages.FindCoordinatorResponse
     ) -> None:
         if response.error == NONE:
             membership.coordinator, membership.left = response.coordinator, []
@@ -188,10 +171,10 @@ class GroupMembers:
 
     # ---- joining
 
-    def subscription(self, membership: Membership) -> Subscription:
+    def subscription(self, membership: Membership) -> messages.Subscription:
         """The member's subscription; the cooperative assignor includes owned partitions."""
         owned = list(membership.partitions) if membership.assignor == COOPERATIVE else []
-        return Subscription([membership.topic], owned)
+        return messages.Subscription([membership.topic], owned)
 
     def _join(self, consumer: Consumer, membership: Membership) -> None:
         if membership.protocol in (CONSUMER, SHARE):
@@ -199,7 +182,7 @@ class GroupMembers:
             return
         if membership.assignor != COOPERATIVE:
             membership.partitions = []
-        message = JoinGroupRequest(
+        message = messages.JoinGroupRequest(
             membership.group,
             membership.member_id,
             consumer.name,
@@ -213,7 +196,7 @@ class GroupMembers:
         self.ask(consumer, membership.coordinator, message, limit_us)
 
     def _joined(
-        self, consumer: Consumer, membership: Membership, response: JoinGroupResponse
+        self, consumer: Consumer, membership: Membership, response: messages.JoinGroupResponse
     ) -> None:
         membership.member_id = response.member_id or membership.member_id
         if response.error == "MEMBER_ID_REQUIRED":
@@ -235,9 +218,9 @@ class GroupMembers:
             membership.phase = SYNCING
             self.pump(consumer)
             return
-        self.ask_coordinator(consumer, MetadataRequest(membership.counting[0]))
+        self.ask_coordinator(consumer, messages.MetadataRequest(membership.counting[0]))
 
-    def metadata_received(self, source: int, message: MetadataResponse) -> bool:
+    def metadata_received(self, source: int, message: messages.MetadataResponse) -> bool:
         """Handle a broker's metadata of a topic; return False if no member requested it."""
         for consumer in self.context.state.consumers.values():
             membership = consumer.membership
@@ -258,13 +241,13 @@ class GroupMembers:
             subscriptions = {name: member.topics for name, member in membership.members.items()}
             owned = {name: member.owned for name, member in membership.members.items()}
             assignment = ASSIGNORS[membership.assignor](membership.counts, subscriptions, owned)
-        message = SyncGroupRequest(
+        message = messages.SyncGroupRequest(
             membership.group, membership.generation, membership.member_id, assignment
         )
         self.ask_coordinator(consumer, message)
 
     def _synced(
-        self, consumer: Consumer, membership: Membership, response: SyncGroupResponse
+        self, consumer: Consumer, membership: Membership, response: messages.SyncGroupResponse
     ) -> None:
         if response.error != NONE:
             self.failed(consumer, response.error)
@@ -311,12 +294,12 @@ class GroupMembers:
         membership.partitions, membership.generation = [], 0
         if membership.protocol == SHARE:
             topics, name = [membership.topic], consumer.name
-            shares = ShareGroupHeartbeatRequest(
+            shares = messages.ShareGroupHeartbeatRequest(
                 membership.group, membership.member_id, 0, topics=topics, client=name
             )
             self.ask_coordinator(consumer, shares)
             return
-        message = ConsumerGroupHeartbeatRequest(
+        message = messages.ConsumerGroupHeartbeatRequest(
             membership.group,
             membership.member_id,
             0,
@@ -328,7 +311,7 @@ class GroupMembers:
         self.ask_coordinator(consumer, message)
 
     def _joined_consumers(
-        self, consumer: Consumer, membership: Membership, response: EpochResponse
+        self, consumer: Consumer, membership: Membership, response: messages.EpochResponse
     ) -> None:
         if response.error != NONE:
             self.failed(consumer, response.error)
@@ -339,7 +322,7 @@ class GroupMembers:
         self._next_heartbeat(consumer, membership)
 
     def _note_heartbeat(
-        self, consumer: Consumer, membership: Membership, response: EpochResponse
+        self, consumer: Consumer, membership: Membership, response: messages.EpochResponse
     ) -> None:
         """Take the epoch and, if there is one, the assignment of a response."""
         membership.generation = response.member_epoch
@@ -380,11 +363,11 @@ class GroupMembers:
         self.pump(consumer)
 
     def _send_heartbeat(self, consumer: Consumer, membership: Membership) -> None:
-        message: AnyMessage = HeartbeatRequest(
+        message: messages.AnyMessage = messages.HeartbeatRequest(
             membership.group, membership.generation, membership.member_id
         )
         if membership.protocol == SHARE:
-            message = ShareGroupHeartbeatRequest(
+            message = messages.ShareGroupHeartbeatRequest(
                 membership.group,
                 membership.member_id,
                 membership.generation,
@@ -395,7 +378,7 @@ class GroupMembers:
             for tp in membership.partitions:
                 topic, number = split(tp)
                 owned.setdefault(membership.ids[topic], []).append(number)
-            message = ConsumerGroupHeartbeatRequest(
+            message = messages.ConsumerGroupHeartbeatRequest(
                 membership.group,
                 membership.member_id,
                 membership.generation,
@@ -405,7 +388,7 @@ class GroupMembers:
         membership.heartbeat = self.context.send(membership.coordinator, message)
 
     def _beaten_consumers(
-        self, consumer: Consumer, membership: Membership, response: EpochResponse
+        self, consumer: Consumer, membership: Membership, response: messages.EpochResponse
     ) -> None:
         """Handle the response to a heartbeat; a fenced member has lost its partitions."""
         membership.heartbeat, membership.heard_us = 0, self.kernel.now
@@ -442,7 +425,7 @@ class GroupMembers:
         self._next_heartbeat(consumer, membership)
 
     def _beaten(
-        self, consumer: Consumer, membership: Membership, response: HeartbeatResponse
+        self, consumer: Consumer, membership: Membership, response: messages.HeartbeatResponse
     ) -> None:
         membership.heartbeat, membership.heard_us = 0, self.kernel.now
         if response.error == NONE:
@@ -461,17 +444,17 @@ class GroupMembers:
 
     # ---- responses, timeouts, connections
 
-    def on_response(self, source: int, message: GroupResponse) -> None:
+    def on_response(self, source: int, message: messages.GroupResponse) -> None:
         """Handle a response from the coordinator, or from the broker that looks it up."""
         for consumer in self.context.state.consumers.values():
             membership = consumer.membership
             if membership is None:
                 continue
             is_beat = membership.heartbeat and membership.heartbeat == message.request
-            if is_beat and isinstance(message, EpochResponse):
+            if is_beat and isinstance(message, messages.EpochResponse):
                 self.connections.responded(consumer.connections, source)
                 self._beaten_consumers(consumer, membership, message)
-            elif isinstance(message, HeartbeatResponse):
+            elif isinstance(message, messages.HeartbeatResponse):
                 if membership.heartbeat == message.request:
                     self.connections.responded(consumer.connections, source)
                     self._beaten(consumer, membership, message)
@@ -480,17 +463,19 @@ class GroupMembers:
                 membership.request = 0
                 self._take(consumer, membership, message)
 
-    def _take(self, consumer: Consumer, membership: Membership, message: GroupResponse) -> None:
+    def _take(
+        self, consumer: Consumer, membership: Membership, message: messages.GroupResponse
+    ) -> None:
         match message:
-            case FindCoordinatorResponse():
+            case messages.FindCoordinatorResponse():
                 self._coordinator_found(consumer, membership, message)
-            case JoinGroupResponse():
+            case messages.JoinGroupResponse():
                 self._joined(consumer, membership, message)
-            case SyncGroupResponse():
+            case messages.SyncGroupResponse():
                 self._synced(consumer, membership, message)
             case (
-                ConsumerGroupHeartbeatResponse(member_epoch=epoch)
-                | ShareGroupHeartbeatResponse(member_epoch=epoch)
+                messages.ConsumerGroupHeartbeatResponse(member_epoch=epoch)
+                | messages.ShareGroupHeartbeatResponse(member_epoch=epoch)
             ) if epoch >= 0:
                 self._joined_consumers(consumer, membership, message)
             case _:
@@ -517,7 +502,7 @@ class GroupMembers:
         else:
             self.lost(consumer, membership)
 
-    def connection_lost(self, message: ConnectionLost) -> None:
+    def connection_lost(self, message: messages.ConnectionLost) -> None:
         """Handle a broken or refused connection, which heartbeats and requests share."""
         peer = message.peer
         for consumer in self.context.state.consumers.values():
@@ -545,10 +530,10 @@ class GroupMembers:
                 self._unanswered(consumer, membership)
 
 
-def leaving(membership: Membership) -> AnyMessage:
+def leaving(membership: Membership) -> messages.AnyMessage:
     """The request with which a member leaves its group."""
     if membership.protocol == CONSUMER:
-        return ConsumerGroupHeartbeatRequest(membership.group, membership.member_id, LEFT)
+        return messages.ConsumerGroupHeartbeatRequest(membership.group, membership.member_id, LEFT)
     if membership.protocol == SHARE:
-        return ShareGroupHeartbeatRequest(membership.group, membership.member_id, LEFT)
-    return LeaveGroupRequest(membership.group, membership.member_id)
+        return messages.ShareGroupHeartbeatRequest(membership.group, membership.member_id, LEFT)
+    return messages.LeaveGroupRequest(membership.group, membership.member_id)

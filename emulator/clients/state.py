@@ -2,19 +2,10 @@
 
 from msgspec import Struct, field
 
+from emulator import protocol as messages
 from emulator.clients.external_state import ExternalState
 from emulator.clients.group_state import Membership
 from emulator.inputs.statements import Consume, Produce
-from emulator.protocol import (
-    AlterPartitionReassignmentsRequest,
-    AlterPartitionRequest,
-    CreatePartitionsRequest,
-    CreateTopicsRequest,
-    DeleteTopicsRequest,
-    ElectLeadersRequest,
-    IncrementalAlterConfigsRequest,
-    RecordBatch,
-)
 from emulator.simulation.bytes_by_number import BytesByNumber
 from emulator.storage.record_ledger import LedgerEntries
 
@@ -69,7 +60,7 @@ class Flight(Struct, array_like=True):
     deadline_us: int
     tp: str = ""
     partition: int = -1
-    batch: RecordBatch | None = None
+    batch: messages.RecordBatch | None = None
     size: int = 0
     phase: str = WAITING
     resume_us: int = 0
@@ -249,13 +240,13 @@ class Consumer(Struct, array_like=True):
 
 
 AdminRequest = (
-    ElectLeadersRequest
-    | AlterPartitionReassignmentsRequest
-    | CreateTopicsRequest
-    | DeleteTopicsRequest
-    | CreatePartitionsRequest
-    | IncrementalAlterConfigsRequest
-    | AlterPartitionRequest
+    messages.ElectLeadersRequest
+    | messages.AlterPartitionReassignmentsRequest
+    | messages.CreateTopicsRequest
+    | messages.DeleteTopicsRequest
+    | messages.CreatePartitionsRequest
+    | messages.IncrementalAlterConfigsRequest
+    | messages.AlterPartitionRequest
 )
 
 

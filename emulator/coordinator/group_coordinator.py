@@ -5,10 +5,11 @@ loaded them. Source: ``kafka.coordinator.group.GroupCoordinator`` 0.9 to 3.9.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
+from emulator import protocol as messages
 from emulator.broker_context import BrokerContext
 from emulator.broker_effects import PartitionsDeleted
 from emulator.common.errors import LOADING, NONE
@@ -40,44 +41,6 @@ from emulator.coordinator.offset_expiry import OffsetExpiration, subscribed_topi
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.share_group_manager import ShareGroupManager
 from emulator.coordinator.share_persister import SharePersister
-from emulator.protocol import (
-    AlterShareGroupOffsetsRequest,
-    ConsumerGroupDescribeRequest,
-    ConsumerGroupDescribeResponse,
-    ConsumerGroupDescription,
-    ConsumerGroupHeartbeatRequest,
-    DeleteGroupsRequest,
-    DeleteGroupsResponse,
-    DeleteShareGroupOffsetsRequest,
-    DescribeGroupsRequest,
-    DescribeGroupsResponse,
-    DescribeShareGroupOffsetsRequest,
-    DescribeShareGroupOffsetsResponse,
-    FindCoordinatorRequest,
-    FindCoordinatorResponse,
-    GroupDescription,
-    HeartbeatRequest,
-    HeartbeatResponse,
-    JoinGroupRequest,
-    JoinGroupResponse,
-    LeaveGroupRequest,
-    LeaveGroupResponse,
-    MemberDescription,
-    OffsetCommitRequest,
-    OffsetCommitResponse,
-    OffsetDeleteRequest,
-    OffsetDeleteResponse,
-    OffsetFetchRequest,
-    OffsetFetchResponse,
-    ProduceRequest,
-    ShareGroupDescribeRequest,
-    ShareGroupDescribeResponse,
-    ShareGroupHeartbeatRequest,
-    ShareGroupOffsetsResponse,
-    SyncGroupRequest,
-    SyncGroupResponse,
-    TxnOffsetCommitRequest,
-)
 from emulator.storage.log import Log
 
 LOADING_US: Final = 5_000
@@ -87,6 +50,12 @@ EPOCHS_SINCE: Final = 9
 LOOK: Final = "look"
 """The deadline for checking old offsets; those of groups and loads are ``group NAME`` and
 ``load TP``."""
+
+OffsetsChange = TypeVar(
+    "OffsetsChange",
+    messages.AlterShareGroupOffsetsRequest,
+    messages.DeleteShareGroupOffsetsRequest,
+)
 
 
 class GroupCoordinator:
@@ -99,7 +68,7 @@ class GroupCoordinator:
         own: OwnRequests,
         persister: SharePersister,
         *,
-        append: Callable[[int, int, ProduceRequest], None],
+        append: Callable[[int, int, messages.ProduceRequest], None],
         log_of: Callable[[str], tuple[Log, int]],
     ) -> None:
         """Act in ``context``.
@@ -145,16 +114,18 @@ class GroupCoordinator:
             return "NOT_COORDINATOR"
         return LOADING if due_us else NONE
 
-    def find(self, client: int, request: int, message: FindCoordinatorRequest) -> None:
+    def find(self, client: int, request: int, message: messages.FindCoordinatorRequest) -> None:
         """Return a group's coordinator, creating __consumer_offsets if it does not exist."""
         process = self.context.process
         info = process.metadata.get(self.partition_of(message.group))
         if info is None:
             internal_topics.create(self.context, OFFSETS)
         if info is None or info.leader not in process.live_brokers:
-            response = FindCoordinatorResponse(request, message.group, "COORDINATOR_NOT_AVAILABLE")
+            response = messages.FindCoordinatorResponse(
+                request, message.group, "COORDINATOR_NOT_AVAILABLE"
+            )
         else:
-            response = FindCoordinatorResponse(request, message.group, NONE, info.leader)
+            response = messages.FindCoordinatorResponse(request, message.group, NONE, info.leader)
         self.context.respond(client, request, response)
 
     # ---- becoming and resigning as coordinator
@@ -181,17 +152,17 @@ class GroupCoordinator:
 
     # ---- requests
 
-    def join(self, _client: int, request: int, message: JoinGroupRequest) -> None:
+    def join(self, _client: int, request: int, message: messages.JoinGroupRequest) -> None:
         """Add or rejoin a member; respond when all members have joined."""
         error, config = self._classic_refusal(message.group), self.context.config
         shortest, longest = config.group_min_session_timeout_us, config.group_max_session_timeout_us
         if error == NONE and not shortest <= message.session_timeout_us <= longest:
             error = "INVALID_SESSION_TIMEOUT"
         if error != NONE:
-            self.respond(request, JoinGroupResponse(request, message.group, error))
+            self.respond(request, messages.JoinGroupResponse(request, message.group, error))
         elif self.is_share(message.group) or not names_protocols(message):
             error = "INCONSISTENT_GROUP_PROTOCOL"
-            response = JoinGroupResponse(request, message.group, error, message.member_id)
+            response = messages.JoinGroupResponse(request, message.group, error, message.member_id)
             self.respond(request, response)
         elif self.has_consumers(message.group):
             self.consumers.join(request, message)
@@ -217,18 +188,18 @@ class GroupCoordinator:
         group = self.group(name)
         return group is not None and group.share is not None
 
-    def sync(self, _client: int, request: int, message: SyncGroupRequest) -> None:
+    def sync(self, _client: int, request: int, message: messages.SyncGroupRequest) -> None:
         """Return a member's assignment; respond when the leader's assignment is stored."""
         error = self._classic_refusal(message.group)
         if error != NONE:
-            self.respond(request, SyncGroupResponse(request, message.group, error))
+            self.respond(request, messages.SyncGroupResponse(request, message.group, error))
         elif self.has_consumers(message.group):
             self.consumers.sync(request, message)
         else:
             self.members.sync(request, message)
         self._watch_positions()
 
-    def heartbeat(self, _client: int, request: int, message: HeartbeatRequest) -> None:
+    def heartbeat(self, _client: int, request: int, message: messages.HeartbeatRequest) -> None:
         """Keep a member's session alive; a group that is loading raises no error."""
         error = self._classic_refusal(message.group)
         # An error would only make the member look for another coordinator, and there is none; its
@@ -238,32 +209,30 @@ class GroupCoordinator:
         elif error == NONE and self.has_consumers(message.group):
             error = self.consumers.classic_heartbeat(message)
         elif error == NONE:
-            error = self.members.check(
-                message.group, message.member_id, message.generation, message.instance_id
-            )
+            error = self.members.check(message)
             group = self.group(message.group)
             if error == NONE and group is not None:
                 error = HEARTBEAT[group.state]
                 self.members.alive(group, message.member_id)
-        self.respond(request, HeartbeatResponse(request, message.group, error))
+        self.respond(request, messages.HeartbeatResponse(request, message.group, error))
 
-    def leave(self, _client: int, request: int, message: LeaveGroupRequest) -> None:
+    def leave(self, _client: int, request: int, message: messages.LeaveGroupRequest) -> None:
         error = self._classic_refusal(message.group)
         if error == NONE and self.has_consumers(message.group):
             self.consumers.leave(request, message)
             return
-        response = LeaveGroupResponse(request, message.group, error)
+        response = messages.LeaveGroupResponse(request, message.group, error)
         if error == NONE:
             group = self.group(message.group)
             errors = [
                 REFUSED if group is None else self.members.leave(group, *member)
                 for member in message.members
             ]
-            response = LeaveGroupResponse.of_members(request, message.group, errors)
+            response = messages.LeaveGroupResponse.of_members(request, message.group, errors)
         self.respond(request, response)
         self._watch_positions()
 
-    def commit(self, _client: int, request: int, message: OffsetCommitRequest) -> None:
+    def commit(self, _client: int, request: int, message: messages.OffsetCommitRequest) -> None:
         """Write offsets to the log; respond when they are replicated.
 
         Partitions that this broker does not know are not committed; without any other the group is
@@ -271,7 +240,7 @@ class GroupCoordinator:
         """
         existing = self._existing(message.offsets)
         if message.offsets and not existing:
-            self.respond(request, OffsetCommitResponse(request, message.group, NONE))
+            self.respond(request, messages.OffsetCommitResponse(request, message.group, NONE))
             return
         message = replace(message, offsets=existing)
         error = self._offsets_refusal(message.group, self.refusal)
@@ -287,20 +256,18 @@ class GroupCoordinator:
                 member = group.consumer.members[message.member_id]
                 error = error if member.classic is not None else "UNSUPPORTED_VERSION"
         elif error == NONE:
-            error = self.members.check(
-                message.group, message.member_id, message.generation, message.instance_id
-            )
+            error = self.members.check(message)
             if error == NONE and group is not None:
                 error = COMMIT[group.state]
                 self.members.alive(group, message.member_id)
         if error == NONE and group is not None:
             self.offsets.commit(group, request, message)
         else:
-            self.respond(request, OffsetCommitResponse(request, message.group, error))
+            self.respond(request, messages.OffsetCommitResponse(request, message.group, error))
         self._watch_positions()
 
     def commit_in_transaction(
-        self, _client: int, request: int, message: TxnOffsetCommitRequest
+        self, _client: int, request: int, message: messages.TxnOffsetCommitRequest
     ) -> None:
         """Write offsets that take effect when a transaction commits.
 
@@ -309,7 +276,7 @@ class GroupCoordinator:
         """
         existing = self._existing(message.offsets)
         if message.offsets and not existing:
-            self.respond(request, OffsetCommitResponse(request, message.group, NONE))
+            self.respond(request, messages.OffsetCommitResponse(request, message.group, NONE))
             return
         message = replace(message, offsets=existing)
         error = self._offsets_refusal(message.group, self._named)
@@ -320,9 +287,7 @@ class GroupCoordinator:
             if group is not None and group.consumer is not None:
                 error = offset_error(group.consumer, message.member_id, message.generation)
             elif group is not None:
-                error = self.members.check(
-                    message.group, message.member_id, message.generation, message.instance_id
-                )
+                error = self.members.check(message)
         has_epoch = message.producer_id >= 0 and message.producer_epoch >= 0
         if error == NONE and self.needs_epoch and not has_epoch:
             error = "UNKNOWN_SERVER_ERROR"  # MemoryRecordsBuilder.validateProducerState throws
@@ -331,7 +296,7 @@ class GroupCoordinator:
         if error == NONE:
             self.offsets.commit(group or self.offsets.make(message.group), request, message)
         else:
-            self.respond(request, OffsetCommitResponse(request, message.group, error))
+            self.respond(request, messages.OffsetCommitResponse(request, message.group, error))
         self._watch_positions()
 
     def _offsets_refusal(self, group: str, refusal: Callable[[str], str]) -> str:
@@ -358,7 +323,7 @@ class GroupCoordinator:
     def _is_empty(group: Group | None) -> bool:
         return group is None or not group.has_members
 
-    def committed(self, _client: int, request: int, message: OffsetFetchRequest) -> None:
+    def committed(self, _client: int, request: int, message: messages.OffsetFetchRequest) -> None:
         error = self.refusal(message.group)
         waits = self.waits_to_tell and message.require_stable
         name = message.group
@@ -381,7 +346,7 @@ class GroupCoordinator:
             changing = {tp for positions in group.unstable.values() for tp in positions}
             unstable = [tp for tp in partitions if tp in changing]
             offsets |= dict.fromkeys(unstable, -1)
-        response = OffsetFetchResponse(
+        response = messages.OffsetFetchResponse(
             request, message.group, error, offsets, epochs, notes, unstable
         )
         if not (waits and self.offsets.await_pending(message.group, response)):
@@ -389,39 +354,41 @@ class GroupCoordinator:
 
     # ---- administrative requests
 
-    def describe(self, _client: int, request: int, message: DescribeGroupsRequest) -> None:
+    def describe(self, _client: int, request: int, message: messages.DescribeGroupsRequest) -> None:
         """Describe groups, or list those coordinated here if no names are given."""
         if message.groups is None:
             loading = any(self.state.partitions.values())
             error = LOADING if loading else NONE
             groups = self.offsets.committed()
             described = {name: self._description(group) for name, group in groups.items()}
-            self.respond(request, DescribeGroupsResponse(request, error, described))
+            self.respond(request, messages.DescribeGroupsResponse(request, error, described))
             return
-        asked: dict[str, GroupDescription] = {}
+        asked: dict[str, messages.GroupDescription] = {}
         groups = self.offsets.committed(message.groups)
         for name in message.groups:
             error, group = self.refusal(name), groups.get(name)
             if error != NONE:
-                asked[name] = GroupDescription(error)
+                asked[name] = messages.GroupDescription(error)
             elif group is None:
-                asked[name] = GroupDescription(NONE, DEAD, message=f"Group {name} not found.")
+                asked[name] = messages.GroupDescription(
+                    NONE, DEAD, message=f"Group {name} not found."
+                )
             elif group.modern is not None:
                 text = f"Group {name} is not a classic group."
-                asked[name] = GroupDescription(NONE, DEAD, message=text)
+                asked[name] = messages.GroupDescription(NONE, DEAD, message=text)
             else:
                 asked[name] = self._description(group)
-        self.respond(request, DescribeGroupsResponse(request, NONE, asked))
+        self.respond(request, messages.DescribeGroupsResponse(request, NONE, asked))
 
     @staticmethod
-    def _description(group: Group) -> GroupDescription:
+    def _description(group: Group) -> messages.GroupDescription:
         """A group with its members; their metadata and assignments only in the state ``Stable``."""
         if group.consumer is not None:
-            return GroupDescription(NONE, group.state, "consumer", type="consumer")
+            return messages.GroupDescription(NONE, group.state, "consumer", type="consumer")
         if group.share is not None:
-            return GroupDescription(NONE, group.state, "share", type="share")
+            return messages.GroupDescription(NONE, group.state, "share", type="share")
         members = {
-            member.id: MemberDescription(
+            member.id: messages.MemberDescription(
                 member.consumer,
                 member.metadata_of(group.assignor) if group.state == STABLE else b"",
                 member.assignment if group.state == STABLE else b"",
@@ -431,13 +398,13 @@ class GroupCoordinator:
         }
         protocol = group.assignor if group.state == STABLE else ""
         kind = group.protocol_type or ("consumer" if group.generation else "")
-        return GroupDescription(NONE, group.state, kind, protocol, members)
+        return messages.GroupDescription(NONE, group.state, kind, protocol, members)
 
-    def delete(self, _client: int, request: int, message: DeleteGroupsRequest) -> None:
+    def delete(self, _client: int, request: int, message: messages.DeleteGroupsRequest) -> None:
         errors = {name: self.refusal(name) for name in message.groups}
         names = [name for name, error in errors.items() if error == NONE]
         if not names:
-            self.respond(request, DeleteGroupsResponse(request, errors))
+            self.respond(request, messages.DeleteGroupsResponse(request, errors))
             return
         self.state.deletions[request] = Deletion(errors, names)
         if not self.deletes_shares_first:
@@ -467,7 +434,9 @@ class GroupCoordinator:
                 self.expiry.forget(group)
                 self.offsets.ended(request, name, NONE)
 
-    def delete_offsets(self, _client: int, request: int, message: OffsetDeleteRequest) -> None:
+    def delete_offsets(
+        self, _client: int, request: int, message: messages.OffsetDeleteRequest
+    ) -> None:
         """Delete offsets, except those of topics that members are, or may be, subscribed to."""
         error = self._offsets_refusal(message.group, self._named)
         group = self.group(message.group)
@@ -484,10 +453,10 @@ class GroupCoordinator:
             errors = dict.fromkeys(message.partitions, NONE)
             errors |= dict.fromkeys(subscribed, "GROUP_SUBSCRIBED_TO_TOPIC")
             others = [tp for tp in message.partitions if tp not in subscribed]
-            response = OffsetDeleteResponse(request, error, errors)
+            response = messages.OffsetDeleteResponse(request, error, errors)
             if self.expiry.forget_positions(group, others, response):
                 return
-        self.respond(request, OffsetDeleteResponse(request, error, errors))
+        self.respond(request, messages.OffsetDeleteResponse(request, error, errors))
 
     def partitions_deleted(self, effect: PartitionsDeleted) -> None:
         """Delete the offsets of partitions that are no more (KAFKA-2000)."""
@@ -495,14 +464,14 @@ class GroupCoordinator:
         self._watch_positions()
 
     def consumer_heartbeat(
-        self, _client: int, request: int, message: ConsumerGroupHeartbeatRequest
+        self, _client: int, request: int, message: messages.ConsumerGroupHeartbeatRequest
     ) -> None:
         """Let a member of a consumer group join, stay or leave (KIP-848)."""
         self._heartbeat(self.consumers, request, message, checks_first=self.checks_first)
         self._watch_positions()
 
     def share_heartbeat(
-        self, _client: int, request: int, message: ShareGroupHeartbeatRequest
+        self, _client: int, request: int, message: messages.ShareGroupHeartbeatRequest
     ) -> None:
         """Let a member of a share group join, stay or leave (KIP-932)."""
         self._heartbeat(self.shares, request, message, checks_first=self.checks_first)
@@ -526,21 +495,21 @@ class GroupCoordinator:
             manager.heartbeat(request, message)
 
     def describe_consumer_groups(
-        self, _client: int, request: int, message: ConsumerGroupDescribeRequest
+        self, _client: int, request: int, message: messages.ConsumerGroupDescribeRequest
     ) -> None:
         described = self._descriptions(self.consumers, message.groups)
-        self.respond(request, ConsumerGroupDescribeResponse(request, described))
+        self.respond(request, messages.ConsumerGroupDescribeResponse(request, described))
 
     def describe_share_groups(
-        self, _client: int, request: int, message: ShareGroupDescribeRequest
+        self, _client: int, request: int, message: messages.ShareGroupDescribeRequest
     ) -> None:
         described = self._descriptions(self.shares, message.groups)
-        self.respond(request, ShareGroupDescribeResponse(request, described))
+        self.respond(request, messages.ShareGroupDescribeResponse(request, described))
 
     def _descriptions(
         self, manager: ModernGroupManager[GroupT, MemberT, RequestT], names: Sequence[str]
-    ) -> dict[str, ConsumerGroupDescription]:
-        described: dict[str, ConsumerGroupDescription] = {}
+    ) -> dict[str, messages.ConsumerGroupDescription]:
+        described: dict[str, messages.ConsumerGroupDescription] = {}
         groups = self.offsets.committed(names)
         for name in names:
             error = self.refusal(name) if name else "INVALID_GROUP_ID"
@@ -549,12 +518,12 @@ class GroupCoordinator:
             described[name] = (
                 manager.description(groups.get(name), name)
                 if error == NONE
-                else ConsumerGroupDescription(error)
+                else messages.ConsumerGroupDescription(error)
             )
         return described
 
     def describe_share_offsets(
-        self, _client: int, request: int, message: DescribeShareGroupOffsetsRequest
+        self, _client: int, request: int, message: messages.DescribeShareGroupOffsetsRequest
     ) -> None:
         """Tell how far share groups are."""
         errors = {name: self.refusal(name) for name in message.groups}
@@ -563,27 +532,28 @@ class GroupCoordinator:
         if all(error == NONE for error in errors.values()):
             self.shares.describe_offsets(request, message)
         else:
-            self.respond(request, DescribeShareGroupOffsetsResponse(request, errors))
+            self.respond(request, messages.DescribeShareGroupOffsetsResponse(request, errors))
 
     def alter_share_offsets(
-        self, _client: int, request: int, message: AlterShareGroupOffsetsRequest
+        self, _client: int, request: int, message: messages.AlterShareGroupOffsetsRequest
     ) -> None:
         """Set the start offsets of a share group."""
-        error = self.refusal(message.group) if self.shares.is_enabled else "UNSUPPORTED_VERSION"
-        if error == NONE:
-            self.shares.alter_offsets(request, message)
-        else:
-            self.respond(request, ShareGroupOffsetsResponse(request, message.group, error))
+        self._change_share_offsets(request, message, self.shares.alter_offsets)
 
     def delete_share_offsets(
-        self, _client: int, request: int, message: DeleteShareGroupOffsetsRequest
+        self, _client: int, request: int, message: messages.DeleteShareGroupOffsetsRequest
     ) -> None:
         """Delete the state of topics of a share group."""
+        self._change_share_offsets(request, message, self.shares.delete_offsets)
+
+    def _change_share_offsets(
+        self, request: int, message: OffsetsChange, change: Callable[[int, OffsetsChange], None]
+    ) -> None:
         error = self.refusal(message.group) if self.shares.is_enabled else "UNSUPPORTED_VERSION"
         if error == NONE:
-            self.shares.delete_offsets(request, message)
+            change(request, message)
         else:
-            self.respond(request, ShareGroupOffsetsResponse(request, message.group, error))
+            self.respond(request, messages.ShareGroupOffsetsResponse(request, message.group, error))
 
     def _modern_stored(self, store: Store, error: str) -> None:
         manager = self.consumers if isinstance(store.before, ConsumerGroup) else self.shares
@@ -633,6 +603,6 @@ class GroupCoordinator:
             self.timers.set_deadline(TASK, LOOK, due_us)
 
 
-def names_protocols(message: JoinGroupRequest) -> bool:
+def names_protocols(message: messages.JoinGroupRequest) -> bool:
     """Whether a member offers a protocol: an emulated one its assignor, others by type and name."""
     return bool(message.assignor or (message.protocol_type and message.protocols))

@@ -11,23 +11,11 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from emulator import protocol as messages
 from emulator.common.errors import NONE
 from emulator.coordinator.consumer_groups.group import ConsumerGroup
 from emulator.coordinator.modern_groups.specification import Partitions
 from emulator.coordinator.share_groups.group import ShareGroup
-from emulator.protocol import (
-    ConsumerGroupHeartbeatResponse,
-    JoinGroupResponse,
-    LeaveGroupResponse,
-    OffsetDeleteResponse,
-    OffsetFetchResponse,
-    Protocol,
-    ShareGroupHeartbeatResponse,
-    ShareGroupStateResponse,
-    ShareOffset,
-    Subscription,
-    SyncGroupResponse,
-)
 
 EMPTY: Final = "Empty"
 PREPARING: Final = "PreparingRebalance"
@@ -65,7 +53,7 @@ class Member(Struct, array_like=True):
 
     id: str
     consumer: str
-    subscription: Subscription
+    subscription: messages.Subscription
     session_timeout_us: int
     rebalance_timeout_us: int
     deadline_us: int = 0
@@ -73,7 +61,7 @@ class Member(Struct, array_like=True):
     sync: int = 0
     is_new: bool = True
     partitions: list[str] = field(default_factory=list)
-    protocols: list[Protocol] = field(default_factory=list)
+    protocols: list[messages.Protocol] = field(default_factory=list)
     assignment: bytes = b""
     instance_id: str = ""
 
@@ -143,7 +131,6 @@ class Group(Struct, array_like=True):
         return bool(self.members or (self.modern is not None and self.modern.members))
 
     def static_member(self, instance_id: str) -> Member | None:
-        """The static member with an instance id."""
         return next(
             (member for member in self.members.values() if member.instance_id == instance_id), None
         )
@@ -219,13 +206,13 @@ class Replacement(Struct, frozen=True, array_like=True):
 
 
 GroupAnswer = (
-    ConsumerGroupHeartbeatResponse
-    | ShareGroupHeartbeatResponse
-    | JoinGroupResponse
-    | SyncGroupResponse
-    | LeaveGroupResponse
-    | OffsetFetchResponse
-    | OffsetDeleteResponse
+    messages.ConsumerGroupHeartbeatResponse
+    | messages.ShareGroupHeartbeatResponse
+    | messages.JoinGroupResponse
+    | messages.SyncGroupResponse
+    | messages.LeaveGroupResponse
+    | messages.OffsetFetchResponse
+    | messages.OffsetDeleteResponse
 )
 """A response that waits until what a request has changed, or told of, is replicated."""
 
@@ -285,10 +272,10 @@ class ShareWork(Struct, array_like=True):
     kind: str
     request: int = 0
     waits: dict[int, str] = field(default_factory=dict)
-    answers: dict[str, ShareGroupStateResponse] = field(default_factory=dict)
+    answers: dict[str, messages.ShareGroupStateResponse] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     errors: dict[str, tuple[str, str]] = field(default_factory=dict)
-    offsets: dict[str, dict[str, ShareOffset]] = field(default_factory=dict)
+    offsets: dict[str, dict[str, messages.ShareOffset]] = field(default_factory=dict)
 
 
 class Deletion(Struct, array_like=True):

@@ -30,11 +30,14 @@ from emulator.coordinator.groups import (
 )
 from emulator.coordinator.records import GroupRecord
 from emulator.protocol import (
+    HeartbeatRequest,
     JoinGroupRequest,
     JoinGroupResponse,
+    OffsetCommitRequest,
     Subscription,
     SyncGroupRequest,
     SyncGroupResponse,
+    TxnOffsetCommitRequest,
 )
 
 FENCED: Final = "FENCED_INSTANCE_ID"
@@ -52,13 +55,18 @@ class GroupMembership:
         self.kernel = context.kernel
         self.profile = context.profile
 
-    def check(self, name: str, member_id: str, generation: int, instance_id: str = "") -> str:
+    def check(
+        self,
+        message: SyncGroupRequest | HeartbeatRequest | OffsetCommitRequest | TxnOffsetCommitRequest,
+    ) -> str:
         """The error for a request that does not come from a current member."""
-        group = self.metadata.group(name)
-        error = REFUSED if group is None else self.identity_error(group, member_id, instance_id)
-        if error != NONE or group is None:
-            return error
-        return NONE if generation == group.generation else "ILLEGAL_GENERATION"
+        group = self.metadata.group(message.group)
+        if group is None:
+            return REFUSED
+        error = self.identity_error(group, message.member_id, message.instance_id)
+        if error == NONE and message.generation != group.generation:
+            return "ILLEGAL_GENERATION"
+        return error
 
     @staticmethod
     def identity_error(group: Group, member_id: str, instance_id: str) -> str:
@@ -335,9 +343,7 @@ class GroupMembership:
     def sync(self, request: int, message: SyncGroupRequest) -> None:
         """Store the leader's assignment, then send each member its own."""
         group = self.metadata.group(message.group)
-        error = self.check(
-            message.group, message.member_id, message.generation, message.instance_id
-        )
+        error = self.check(message)
         if error == NONE and group is not None:
             error = SYNC[group.state]
         if error != NONE or group is None:

@@ -94,7 +94,6 @@ class MetadataImage(Struct):
         return None if topic is None else topic.partitions.get(partition)
 
     def partitions(self) -> Iterator[tuple[TopicImage, int, PartitionRegistration]]:
-        """All partitions, topic by topic."""
         for topic in self.topics.values():
             for number, registration in topic.partitions.items():
                 yield topic, number, registration

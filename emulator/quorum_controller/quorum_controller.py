@@ -128,7 +128,6 @@ class QuorumController:
     def allocate_producer_ids(
         self, broker: int, broker_epoch: int
     ) -> Result[producer_id_control.ProducerIdsBlock]:
-        """Allocate a block of producer ids to a broker."""
         return producer_id_control.allocate_producer_ids(self.context, broker, broker_epoch)
 
     def assign_replicas_to_dirs(

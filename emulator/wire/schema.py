@@ -36,7 +36,6 @@ class Field(Struct, frozen=True):
     tag: int | None
 
     def is_nullable(self, version: int) -> bool:
-        """Whether the field is nullable in that version."""
         return self.nullable_since is not None and version >= self.nullable_since
 
 

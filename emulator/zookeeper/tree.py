@@ -62,7 +62,6 @@ class ZooKeeper(Struct, array_like=True):
     # ---- reading
 
     def find(self, path: str) -> Znode | None:
-        """Return the znode at a path, None if there is none."""
         return self.nodes.get(path)
 
     def exists(self, path: str) -> Znode | None:

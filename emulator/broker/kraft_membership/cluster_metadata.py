@@ -34,7 +34,6 @@ class ImageMetadata:
 
     @property
     def known_topic_ids(self) -> Container[str]:
-        """The ids of the topics in the image."""
         return self.state.image.topics
 
     @property
@@ -49,7 +48,6 @@ class ImageMetadata:
         return 0 if topic_image is None else len(topic_image.partitions)
 
     def exists(self, topic: str) -> bool:
-        """Whether the image has a topic."""
         return self.partition_count(topic) > 0
 
     def topic(self, name: str) -> TopicInfo | None:
@@ -60,7 +58,6 @@ class ImageMetadata:
         )
 
     def topic_with_id(self, topic_id: str) -> TopicInfo | None:
-        """The topic with an id in the image."""
         topic_image = self.state.image.topics.get(topic_id)
         return (
             None if topic_image is None else TopicInfo(topic_image.id, len(topic_image.partitions))
@@ -75,7 +72,6 @@ class ImageMetadata:
         return self.state.image.configs.get(config_key(GROUP_RESOURCE, group), {})
 
     def topic_names(self) -> list[str]:
-        """The names of the topics in the image."""
         return [topic.name for topic in self.state.image.topics.values()]
 
     def leader(self, tp: str) -> int | None:

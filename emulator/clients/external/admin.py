@@ -185,11 +185,15 @@ class CreatePartitions:
         return wire.CreatePartitionsResponse(results=rows)
 
 
-class DescribeConfigs:
-    """DescribeConfigs: of topics, groups (4.0), and the broker that receives the request."""
+class OfResources:
+    """A request about the configurations of topics, brokers and groups (4.0)."""
 
     def __init__(self, context: ClientContext) -> None:
         self.has_groups = bool(group_configs(context.profile.numbers))
+
+
+class DescribeConfigs(OfResources):
+    """DescribeConfigs: of topics, groups (4.0), and the broker that receives the request."""
 
     def ask(self, call: Call[configs.DescribeConfigsRequest]) -> list[AnyMessage]:
         return [self._description(resource) for resource in call.message.resources]
@@ -240,11 +244,8 @@ def _described(entry: ConfigEntry, *, synonyms: bool) -> configs.DescribeConfigs
     )
 
 
-class IncrementalAlterConfigs:
+class IncrementalAlterConfigs(OfResources):
     """IncrementalAlterConfigs (KIP-339): of topics, brokers and groups (4.0)."""
-
-    def __init__(self, context: ClientContext) -> None:
-        self.has_groups = bool(group_configs(context.profile.numbers))
 
     def ask(self, call: Call[configs.IncrementalAlterConfigsRequest]) -> list[AnyMessage]:
         """Alter each resource in a request of its own."""
@@ -319,11 +320,8 @@ def _refusal(resource: configs.AlterConfigsResource) -> str | None:
     return None
 
 
-class AlterConfigs:
+class AlterConfigs(OfResources):
     """AlterConfigs: replace all configs of topics, brokers or groups (KIP-133)."""
-
-    def __init__(self, context: ClientContext) -> None:
-        self.has_groups = bool(group_configs(context.profile.numbers))
 
     def ask(self, call: Call[alter_configs.AlterConfigsRequest]) -> list[AnyMessage]:
         """Alter each resource in a request of its own."""

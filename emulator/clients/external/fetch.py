@@ -176,7 +176,6 @@ def _from(batches: Iterable[protocol.RecordBatch], offset: int) -> list[tuple[in
 
 
 def _first_offset(batches: Iterable[protocol.RecordBatch]) -> int:
-    """The offset of the first record in the batches."""
     return next((batch.base_offset for batch in batches if not batch.is_empty), 0)
 
 

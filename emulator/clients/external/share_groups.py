@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from emulator import events, protocol
 from emulator.clients.context import ClientContext
@@ -16,7 +17,7 @@ from emulator.clients.external.consumer_groups import (
     description_fields,
 )
 from emulator.clients.external.encoded_records import EncodedRecords
-from emulator.clients.external.ids import split_tp, tp_of
+from emulator.clients.external.ids import by_topic, split_tp, tp_of
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS
 from emulator.common.names import UNRESOLVED
@@ -173,10 +174,7 @@ class ShareFetch:
                     row.acknowledge_message or None,
                     wire.ShareLeader(row.leader, row.leader_epoch),
                     self.encoded.of(row.batches, FETCH_VERSION),
-                    [
-                        wire.AcquiredRecords(*_acquired_fields(acquired))
-                        for acquired in row.acquired
-                    ],
+                    [wire.AcquiredRecords(*astuple(acquired)) for acquired in row.acquired],
                 )
             )
             self._note_given(call, tp, row)
@@ -201,10 +199,6 @@ class ShareFetch:
                 self.kernel.emit(events.RecordsConsumed, *fields)
 
 
-def _acquired_fields(acquired: protocol.AcquiredRange) -> tuple[int, int, int]:
-    return acquired.first, acquired.last, acquired.deliveries
-
-
 class ShareAcknowledge(Struct, eq=False):
     """ShareAcknowledge: completed when what it changes is stored."""
 
@@ -227,22 +221,23 @@ class ShareAcknowledge(Struct, eq=False):
 
     def respond(self, _call: AnyCall, *responses: protocol.ShareAcknowledgeResponse) -> Message:
         (response,) = responses
-        topics: dict[bytes, list[wire.ShareAcknowledgedPartition]] = {}
-        for tp, row in response.partitions.items():
-            name, number = split_tp(tp)
-            topics.setdefault(_id(self.known_ids, name), []).append(
-                wire.ShareAcknowledgedPartition(
-                    number,
-                    ERRORS[row.error].code,
-                    row.message or None,
-                    wire.ShareLeader(row.leader, row.leader_epoch),
-                )
-            )
+        topics = by_topic(
+            response.partitions,
+            lambda number, row: wire.ShareAcknowledgedPartition(
+                number,
+                ERRORS[row.error].code,
+                row.message or None,
+                wire.ShareLeader(row.leader, row.leader_epoch),
+            ),
+        )
         return wire.ShareAcknowledgeResponse(
             error_code=ERRORS[response.error].code,
             error_message=response.message or None,
             acquisition_lock_timeout_ms=response.lock_ms,
-            responses=[wire.ShareAcknowledgedTopic(topic, rows) for topic, rows in topics.items()],
+            responses=[
+                wire.ShareAcknowledgedTopic(_id(self.known_ids, name), rows)
+                for name, rows in topics.items()
+            ],
         )
 
 
@@ -286,23 +281,17 @@ class DescribeShareGroupOffsets(Struct, eq=False):
     def _topics(
         self, offsets: Mapping[str, protocol.ShareOffset]
     ) -> list[wire.DescribedShareOffsetsTopic]:
-        topics: dict[str, list[wire.DescribedShareOffset]] = {}
-        for tp, row in offsets.items():
-            name, number = split_tp(tp)
-            topics.setdefault(name, []).append(
-                wire.DescribedShareOffset(
-                    number,
-                    row.start,
-                    row.leader_epoch,
-                    row.lag,
-                    ERRORS[row.error].code,
-                    row.message or None,
-                )
-            )
+        topics = by_topic(offsets, _described_offset)
         return [
             wire.DescribedShareOffsetsTopic(name, self.known_ids.id(name), rows)
             for name, rows in topics.items()
         ]
+
+
+def _described_offset(number: int, row: protocol.ShareOffset) -> wire.DescribedShareOffset:
+    return wire.DescribedShareOffset(
+        number, row.start, row.leader_epoch, row.lag, ERRORS[row.error].code, row.message or None
+    )
 
 
 class AlterShareGroupOffsets(Struct, eq=False):
@@ -321,11 +310,12 @@ class AlterShareGroupOffsets(Struct, eq=False):
 
     def respond(self, _call: AnyCall, *responses: protocol.ShareGroupOffsetsResponse) -> Message:
         (response,) = responses
-        topics: dict[str, list[wire.AlteredShareOffset]] = {}
-        for tp, (error, text) in response.errors.items():
-            name, number = split_tp(tp)
-            row = wire.AlteredShareOffset(number, ERRORS[error].code, text or None)
-            topics.setdefault(name, []).append(row)
+        topics = by_topic(
+            response.errors,
+            lambda number, error: wire.AlteredShareOffset(
+                number, ERRORS[error[0]].code, error[1] or None
+            ),
+        )
         return wire.AlterShareGroupOffsetsResponse(
             error_code=ERRORS[response.error].code,
             error_message=response.message or None,
