@@ -116,7 +116,6 @@ def _print(results: "Sequence[Cell]", chosen: "Sequence[Scenario]", every_releas
 
 
 def _print_watches(chosen: "Sequence[Scenario]") -> None:
-    """Print what to watch in each scenario."""
     for scenario in chosen:
         streams.emit(f"\n{scenario.title}\n  watch: {scenario.watch}\n  since: {scenario.change}\n")
         streams.emit(f"  script: tidegauge matrix --script {scenario.name} --versions V\n")

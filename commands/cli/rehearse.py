@@ -57,7 +57,6 @@ class Execution(NamedTuple):
     conf: dict[str, str]
 
     def run(self, rehearsal: "Rehearsal", spec: "CreateCluster") -> "RunTrials":
-        """Return what runs the trials of a cluster."""
         from sessions.rehearsal.processes import in_processes
 
         if self.master is None:

@@ -147,7 +147,6 @@ def _counted(line: Line) -> Line:
 
 
 def _value(match: re.Match[str], variables: Mapping[str, str]) -> str:
-    """Return the value of a variable."""
     name, has_default, default = match["inside"].partition(":-")
     if not match["closed"]:
         raise BadWord(f"'{match[0]}' is not closed with }} (written ${{NAME}})", match[0])

@@ -99,7 +99,6 @@ class ScriptRunner:
         self._steps_left: list[tuple[Step, Ticket]] = []
 
     def _observers(self) -> tuple[tuple[Observer, ...], Mapping[type[Event], Observer]]:
-        """Return the observers of all events, and those by event type."""
         own = () if self._events is None else (self._events.append,)
         if self.recorder is not None:
             return (self.recorder, *own), {}

@@ -57,7 +57,6 @@ class SessionRows:
         self.columns = None if EVENTS.name in names else self._handlers.keys()
 
     def _gather_handlers(self) -> dict[type[Event], tuple[Handler, ...]]:
-        """Return the handlers of each type of event."""
         handlers: dict[type[Event], tuple[Handler, ...]] = {}
         folds = [fold.handlers() for fold in self._folds]
         if self._totals is not None:

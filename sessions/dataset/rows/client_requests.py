@@ -31,7 +31,6 @@ class ClientRequestFold:
         self._open: dict[int, ClientRequestReceived] = {}
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """Return the handlers by type of event."""
         return {
             ClientConnected: self._connected,
             ClientIdentified: self._identified,

@@ -59,7 +59,6 @@ class Shape(Struct, frozen=True):
         return tuple(self.typed.values())
 
     def column_of(self, field: str) -> str:
-        """Return the column with a field, if it has one."""
         if field == self.place:
             return "broker"
         return next((column for column, name in self.typed.items() if name == field), field)

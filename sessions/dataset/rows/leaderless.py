@@ -46,7 +46,6 @@ class LeaderlessTime:
         self._frozen: set[int] = set()
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """Return the handlers by type of event."""
         return {
             TopicCreated: self._added,
             PartitionsAdded: self._added,

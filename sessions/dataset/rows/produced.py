@@ -150,7 +150,6 @@ class RecordFold:
         self._logs: defaultdict[tuple[str, int], Log] = defaultdict(Log)
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """Return the handlers by type of event."""
         return {
             ProduceSent: self._sent,
             ProduceRetried: self._retried,

@@ -61,7 +61,6 @@ class Totals:
         self.audits: dict[str, tuple[int, int, int, int, int]] = {}
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """Return the handlers by type of event."""
         return {
             ClusterCreated: self._cluster_created,
             ProduceSent: self.unpromised.sent,

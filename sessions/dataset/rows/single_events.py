@@ -45,7 +45,6 @@ class ConsumedFold:
         self._finished: dict[str, int] = {}
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """Return the handlers by type of event."""
         return {RecordsConsumed: self._consumed, ConsumeFinished: self._finish}
 
     def finish(self) -> None:
@@ -80,7 +79,6 @@ class RequestFold:
         self._look_at = LOOK_EVERY
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """Return the handlers by type of event."""
         return {MessageSent: self._sent, MessageLost: self._lost}
 
     def finish(self) -> None:

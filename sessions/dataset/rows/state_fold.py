@@ -57,7 +57,6 @@ class StateFold:
         self._defaults = resolve(DEFAULT_VERSION, {})
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """Return the handlers by type of event."""
         return {
             ClusterCreated: self._cluster_created,
             ConfigChanged: self._config_changed,
