@@ -37,7 +37,7 @@ from emulator.wire.metadata.control_records import LeaderChangeMessage
 from emulator.wire.metadata.translation import translate, uuid_text
 from emulator.wire.types import Message
 from sessions.model.states import NO_SEED
-from sessions.postmortem.text_logs.entries import LogLine
+from sessions.postmortem.text_logs.log_line import LogLine
 from sessions.postmortem.witnesses import Witness, Witnesses
 
 US_PER_MS: Final = 1_000

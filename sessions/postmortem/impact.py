@@ -20,7 +20,6 @@ from emulator.metadata_log.records import (
 from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.postmortem.events import Applied
 from sessions.postmortem.reasons import Causes
-from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import (
     Configured,
     ControlledShutdown,
@@ -30,6 +29,7 @@ from sessions.postmortem.text_logs.facts import (
     ProcessState,
     Truncated,
 )
+from sessions.postmortem.text_logs.log_line import LogLine
 
 KEPT_MAX: Final = 100_000
 """How many of each kind are kept."""

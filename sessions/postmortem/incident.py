@@ -28,7 +28,7 @@ from sessions.postmortem.impact import Impact
 from sessions.postmortem.log_files import EXPECTED, copies_of, is_text_log
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.processes import Processes
-from sessions.postmortem.text_logs.entries import LogLine
+from sessions.postmortem.text_logs.log_line import LogLine
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Timeline, TimelineEntry
 from sessions.postmortem.transactions import Transactions

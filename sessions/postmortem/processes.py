@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from emulator.releases.config import ConfigError, resolve
 from emulator.releases.versions import RELEASE_OF, numbers_of
-from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import Configured, KafkaVersion
+from sessions.postmortem.text_logs.log_line import LogLine
 from sessions.postmortem.text_logs.merging import TextLogs
 from sessions.text import natural_list
 

@@ -42,7 +42,7 @@ from sessions.postmortem.incident import Examination, Incident, Progress
 from sessions.postmortem.log_files import copies_of
 from sessions.postmortem.session import write_session
 from sessions.postmortem.text_logs import facts
-from sessions.postmortem.text_logs.entries import LogLine
+from sessions.postmortem.text_logs.log_line import LogLine
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Timeline, TimelineEntry
 from sessions.text import clean, natural_list

@@ -28,7 +28,6 @@ from emulator.metadata_log.records import (
 from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.postmortem.events import Applied
 from sessions.postmortem.reasons import Causes
-from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import (
     BrokerFenced,
     BrokerRegistered,
@@ -46,6 +45,7 @@ from sessions.postmortem.text_logs.facts import (
     SegmentRecovered,
     UncleanLeaderElected,
 )
+from sessions.postmortem.text_logs.log_line import LogLine
 from sessions.postmortem.witnesses import FOREVER_US, SOON_US
 from sessions.text import brackets, plural
 

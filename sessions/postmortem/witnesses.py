@@ -17,7 +17,6 @@ from emulator.metadata_log.records import (
     PartitionChangeRecord,
     PartitionRecord,
 )
-from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import (
     BrokerFenced,
     ControlledShutdown,
@@ -30,6 +29,7 @@ from sessions.postmortem.text_logs.facts import (
     Terminating,
     UncleanLeaderElected,
 )
+from sessions.postmortem.text_logs.log_line import LogLine
 
 OF_PARTITION: Final = (IsrShrunk, IsrExpanded, UncleanLeaderElected)
 OF_PROCESS: Final = (ProcessState, Terminating, ControlledShutdown, HeartbeatFailed, LogDirFailed)

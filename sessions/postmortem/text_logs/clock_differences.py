@@ -13,7 +13,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import (
     ControllerElected,
     FollowerStarted,
@@ -22,6 +21,7 @@ from sessions.postmortem.text_logs.facts import (
     PartitionChanged,
     QuorumRole,
 )
+from sessions.postmortem.text_logs.log_line import LogLine
 
 OCCASIONS_MIN: Final = 3
 """With fewer, nothing is said about two clocks."""

@@ -14,7 +14,6 @@ from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.own_cluster.wrong_files import refusal
 from sessions.postmortem.text_logs.blocks import blocks_of_entries
 from sessions.postmortem.text_logs.configurations import configured
-from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import (
     Configured,
     Fact,
@@ -26,6 +25,7 @@ from sessions.postmortem.text_logs.facts import (
     NodeUnreachable,
     SlowRequest,
 )
+from sessions.postmortem.text_logs.log_line import LogLine
 from sessions.postmortem.text_logs.recognition import Layout, fact_of, layout_of
 from sessions.postmortem.text_logs.times import Clock, is_timed
 from sessions.text import clean

@@ -26,7 +26,6 @@ from msgspec import Struct, field
 
 from sessions.own_cluster.reading import SourceError
 from sessions.postmortem.text_logs.clock_differences import ClockDifference, ClockDifferences
-from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.log_file import (
     LogFile,
     Progress,
@@ -34,6 +33,7 @@ from sessions.postmortem.text_logs.log_file import (
     entries_of,
     recognize,
 )
+from sessions.postmortem.text_logs.log_line import LogLine
 from sessions.text import plural
 
 _NO_LOG: Final = (

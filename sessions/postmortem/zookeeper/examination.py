@@ -34,7 +34,6 @@ from sessions.postmortem.incident import Examination, Incident, Progress
 from sessions.postmortem.log_files import is_text_log
 from sessions.postmortem.processes import Processes
 from sessions.postmortem.session import write_session
-from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import (
     BrokerFailed,
     BrokersChanged,
@@ -42,6 +41,7 @@ from sessions.postmortem.text_logs.facts import (
     LeftIsr,
     SessionExpired,
 )
+from sessions.postmortem.text_logs.log_line import LogLine
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Timeline, TimelineEntry
 from sessions.postmortem.witnesses import Witness

@@ -7,8 +7,8 @@ import pytest
 from sessions.own_cluster.content import open_content
 from sessions.postmortem.processes import ConfiguredValue, Processes
 from sessions.postmortem.text_logs import blocks
-from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import Configured, Fact, KafkaVersion
+from sessions.postmortem.text_logs.log_line import LogLine
 from sessions.postmortem.text_logs.merging import find_text_logs
 
 SETTINGS = "\tbroker.id = 1\n\tmin.insync.replicas = 2\n\tbroker.session.timeout.ms = 6000\n"

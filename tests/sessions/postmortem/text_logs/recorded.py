@@ -10,7 +10,7 @@ were left out; paths were replaced.
 from pathlib import Path
 from typing import Final
 
-from sessions.postmortem.text_logs.entries import LogLine
+from sessions.postmortem.text_logs.log_line import LogLine
 from sessions.postmortem.text_logs.merging import find_text_logs
 
 RECORDINGS: Final = Path(__file__).parents[1] / "recordings" / "text_logs"

@@ -10,9 +10,9 @@ from msgspec.structs import fields
 
 from emulator.releases.versions import numbers_of
 from sessions.postmortem.text_logs import facts
-from sessions.postmortem.text_logs.entries import LogLine
 from sessions.postmortem.text_logs.facts import KafkaVersion
 from sessions.postmortem.text_logs.log_file import recognize
+from sessions.postmortem.text_logs.log_line import LogLine
 from sessions.postmortem.text_logs.merging import find_text_logs
 from sessions.postmortem.text_logs.patterns import PATTERNS
 from sessions.postmortem.text_logs.recognition import fact_of, layout_of

@@ -1,4 +1,4 @@
-"""One line that says something: where it stands, when and by whom it was written, and its fact."""
+"""A recognized line of a text log: where it stands, when and by whom it was written, its fact."""
 
 from msgspec import Struct
 
