@@ -6,6 +6,9 @@ coordinator, ``group.NAME`` or ``transaction.ID``. The last values of an item ma
 
 from typing import Final
 
+from emulator.protocol import KINDS
+from emulator.protocol.message import CoordinatorMessage
+
 PARTITION_VALUES: Final[dict[str, tuple[str, ...]]] = {
     "FetchRequest": ("offset", "leader_epoch"),
     "FetchResponse": ("high_watermark", "base_offset", "count", "error"),
@@ -36,28 +39,7 @@ PARTITION_VALUES: Final[dict[str, tuple[str, ...]]] = {
 """
 
 COORDINATED_VALUES: Final[dict[str, tuple[str, ...]]] = {
-    "FindCoordinatorRequest": (),
-    "FindCoordinatorResponse": ("error", "coordinator"),
-    "JoinGroupRequest": (),
-    "JoinGroupResponse": ("error", "generation"),
-    "SyncGroupRequest": ("generation",),
-    "SyncGroupResponse": ("error",),
-    "HeartbeatRequest": ("generation",),
-    "HeartbeatResponse": ("error",),
-    "LeaveGroupRequest": (),
-    "LeaveGroupResponse": ("error",),
-    "OffsetCommitRequest": ("generation",),
-    "OffsetCommitResponse": ("error",),
-    "OffsetFetchRequest": (),
-    "OffsetFetchResponse": ("error",),
-    "InitProducerIdRequest": (),
-    "AddPartitionsToTxnRequest": (),
-    "AddPartitionsToTxnResponse": (),
-    "AddOffsetsToTxnRequest": (),
-    "AddOffsetsToTxnResponse": ("error",),
-    "EndTxnRequest": ("result",),
-    "EndTxnResponse": ("error",),
-    "TxnOffsetCommitRequest": (),
+    kind.__name__: kind.tells for kind in KINDS if issubclass(kind, CoordinatorMessage)
 }
 """The values of the first item of messages to and from coordinators, which is about a group or a
 transactional id."""

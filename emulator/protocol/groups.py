@@ -1,6 +1,7 @@
 """Messages between group members and their coordinator."""
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from msgspec import Struct, field
 
@@ -9,17 +10,12 @@ from emulator.protocol.consumer_groups import (
     ConsumerGroupDescribeResponse,
     ConsumerGroupHeartbeatResponse,
 )
-from emulator.protocol.message import Detail, Message
+from emulator.protocol.message import CoordinatorMessage, Detail, Message
 from emulator.protocol.share_groups import (
     ShareAcknowledgeResponse,
     ShareFetchResponse,
     ShareGroupHeartbeatResponse,
 )
-
-
-def _about(group: str, *words: str | int) -> Detail:
-    """The group as an object that a message concerns, with additional words."""
-    return [[f"group.{group}", *words]]
 
 
 def _partitions(names: Iterable[str]) -> Detail:
@@ -37,28 +33,25 @@ class Subscription(Struct, frozen=True, array_like=True, gc=False):
     owned: list[str] = field(default_factory=list)
 
 
-class FindCoordinatorRequest(Message, frozen=True):
+class FindCoordinatorRequest(CoordinatorMessage, frozen=True):
     """Requests the coordinator of a group or of a transactional id from any broker."""
 
     group: str
     is_transaction: bool = False
 
-    def detail(self) -> Detail:
-        """The group or the transactional id."""
-        return [[f"transaction.{self.group}"]] if self.is_transaction else _about(self.group)
+    @property
+    def subject(self) -> str:
+        return f"{'transaction' if self.is_transaction else 'group'}.{self.group}"
 
 
-class FindCoordinatorResponse(Message, frozen=True):
+class FindCoordinatorResponse(CoordinatorMessage, frozen=True):
     """The leader of the group's partition of __consumer_offsets, -1 with an error."""
 
+    tells: ClassVar[tuple[str, ...]] = ("error", "coordinator")
     request: int
     group: str
     error: str
     coordinator: int = -1
-
-    def detail(self) -> Detail:
-        """The group, the error and the coordinator."""
-        return _about(self.group, self.error, self.coordinator)
 
 
 class Protocol(Struct, frozen=True, array_like=True, gc=False):
@@ -71,7 +64,7 @@ class Protocol(Struct, frozen=True, array_like=True, gc=False):
     metadata: bytes
 
 
-class JoinGroupRequest(Message, frozen=True):
+class JoinGroupRequest(CoordinatorMessage, frozen=True):
     """A member joins, with its member id if it has one.
 
     A scripted consumer has an ``assignor`` and a ``subscription``; an external client has
@@ -93,11 +86,11 @@ class JoinGroupRequest(Message, frozen=True):
     instance_id: str = ""
     can_skip: bool = False
 
-    def detail(self) -> Detail:
-        return [*_about(self.group), [f"consumer.{self.consumer}"]]
+    def other_rows(self) -> Detail:
+        return [[f"consumer.{self.consumer}"]]
 
 
-class JoinGroupResponse(Message, frozen=True):
+class JoinGroupResponse(CoordinatorMessage, frozen=True):
     """Sent when all members have joined; ``members`` is only sent to the leader, which assigns.
 
     For external clients, ``metadata`` has the members' metadata for the ``protocol`` that all of
@@ -105,6 +98,7 @@ class JoinGroupResponse(Message, frozen=True):
     assignment stays as it is.
     """
 
+    tells: ClassVar[tuple[str, ...]] = ("error", "generation")
     request: int
     group: str
     error: str
@@ -118,18 +112,15 @@ class JoinGroupResponse(Message, frozen=True):
     instances: dict[str, str] = field(default_factory=dict)
     skip_assignment: bool = False
 
-    def detail(self) -> Detail:
-        """The group, the error and the generation."""
-        return _about(self.group, self.error, self.generation)
 
-
-class SyncGroupRequest(Message, frozen=True):
+class SyncGroupRequest(CoordinatorMessage, frozen=True):
     """Requests a member's partitions; the leader's request has the assignment of all members.
 
     An external leader's assignment is opaque: ``assignments``. ``protocol_type`` and ``protocol``
     are empty if they are not sent (before SyncGroup 5).
     """
 
+    tells: ClassVar[tuple[str, ...]] = ("generation",)
     group: str
     generation: int
     member_id: str
@@ -139,15 +130,15 @@ class SyncGroupRequest(Message, frozen=True):
     protocol_type: str = ""
     protocol: str = ""
 
-    def detail(self) -> Detail:
-        """The group, its generation, and all assigned partitions."""
+    def other_rows(self) -> Detail:
         partitions = [tp for assigned in self.assignment.values() for tp in assigned]
-        return [*_about(self.group, self.generation), *_partitions(partitions)]
+        return _partitions(partitions)
 
 
-class SyncGroupResponse(Message, frozen=True):
+class SyncGroupResponse(CoordinatorMessage, frozen=True):
     """The member's partitions; ``assignment`` is the opaque form for an external client."""
 
+    tells: ClassVar[tuple[str, ...]] = ("error",)
     request: int
     group: str
     error: str
@@ -156,37 +147,30 @@ class SyncGroupResponse(Message, frozen=True):
     protocol_type: str = ""
     protocol: str = ""
 
-    def detail(self) -> Detail:
-        """The group, the error, and the partitions."""
-        return [*_about(self.group, self.error), *_partitions(self.partitions)]
+    def other_rows(self) -> Detail:
+        return _partitions(self.partitions)
 
 
-class HeartbeatRequest(Message, frozen=True):
+class HeartbeatRequest(CoordinatorMessage, frozen=True):
     """A member's heartbeat."""
 
+    tells: ClassVar[tuple[str, ...]] = ("generation",)
     group: str
     generation: int
     member_id: str
     instance_id: str = ""
 
-    def detail(self) -> Detail:
-        """The group and its generation."""
-        return _about(self.group, self.generation)
 
-
-class HeartbeatResponse(Message, frozen=True):
+class HeartbeatResponse(CoordinatorMessage, frozen=True):
     """The response to a heartbeat: an error tells the member to rejoin."""
 
+    tells: ClassVar[tuple[str, ...]] = ("error",)
     request: int
     group: str
     error: str
 
-    def detail(self) -> Detail:
-        """The group and the error."""
-        return _about(self.group, self.error)
 
-
-class LeaveGroupRequest(Message, frozen=True):
+class LeaveGroupRequest(CoordinatorMessage, frozen=True):
     """A member leaves the group, or an administrator removes a static one (no member id).
 
     ``others`` leave with it: their member and instance ids (KIP-345).
@@ -202,16 +186,14 @@ class LeaveGroupRequest(Message, frozen=True):
         """The member and instance ids of all that leave."""
         return [(self.member_id, self.instance_id), *self.others]
 
-    def detail(self) -> Detail:
-        return _about(self.group)
 
-
-class LeaveGroupResponse(Message, frozen=True):
+class LeaveGroupResponse(CoordinatorMessage, frozen=True):
     """The response to a :class:`LeaveGroupRequest`: the first error, and those of the members.
 
     There are no ``errors`` if the whole request was refused.
     """
 
+    tells: ClassVar[tuple[str, ...]] = ("error",)
     request: int
     group: str
     error: str
@@ -223,11 +205,8 @@ class LeaveGroupResponse(Message, frozen=True):
         first = next((error for error in errors if error != NONE), NONE)
         return cls(request, group, first, errors)
 
-    def detail(self) -> Detail:
-        return _about(self.group, self.error)
 
-
-class OffsetCommitRequest(Message, frozen=True):
+class OffsetCommitRequest(CoordinatorMessage, frozen=True):
     """Commits offsets; a consumer that is not a member has an empty id and generation -1.
 
     ``epochs`` are the leader epochs of the last records before the offsets, if known (2.1+);
@@ -235,6 +214,7 @@ class OffsetCommitRequest(Message, frozen=True):
     wire; a member of a consumer group sends its epoch as ``generation`` from version 9 on.
     """
 
+    tells: ClassVar[tuple[str, ...]] = ("generation",)
     group: str
     generation: int
     member_id: str
@@ -244,25 +224,21 @@ class OffsetCommitRequest(Message, frozen=True):
     instance_id: str = ""
     version: int = 0
 
-    def detail(self) -> Detail:
-        """The group, and each partition's offset."""
-        return [*_about(self.group, self.generation), *_offsets(self.offsets)]
+    def other_rows(self) -> Detail:
+        return _offsets(self.offsets)
 
 
-class OffsetCommitResponse(Message, frozen=True):
+class OffsetCommitResponse(CoordinatorMessage, frozen=True):
     """Sent when the offsets are replicated; ``errors`` are those of single partitions."""
 
+    tells: ClassVar[tuple[str, ...]] = ("error",)
     request: int
     group: str
     error: str
     errors: dict[str, str] = field(default_factory=dict)
 
-    def detail(self) -> Detail:
-        """The group and the error."""
-        return _about(self.group, self.error)
 
-
-class OffsetFetchRequest(Message, frozen=True):
+class OffsetFetchRequest(CoordinatorMessage, frozen=True):
     """Requests the committed offsets of partitions (None: all that have one).
 
     With ``require_stable`` an offset that a pending transaction may still change is not returned
@@ -276,18 +252,18 @@ class OffsetFetchRequest(Message, frozen=True):
     member_id: str | None = None
     member_epoch: int = -1
 
-    def detail(self) -> Detail:
-        """The group and the partitions."""
-        return [*_about(self.group), *_partitions(self.partitions or ())]
+    def other_rows(self) -> Detail:
+        return _partitions(self.partitions or ())
 
 
-class OffsetFetchResponse(Message, frozen=True):
+class OffsetFetchResponse(CoordinatorMessage, frozen=True):
     """The committed offsets; -1 if there is none.
 
     ``epochs`` and ``notes`` were committed with them. ``unstable`` lists the partitions whose
     offset a pending transaction may still change, ``errors`` are those of single partitions.
     """
 
+    tells: ClassVar[tuple[str, ...]] = ("error",)
     request: int
     group: str
     error: str
@@ -297,9 +273,8 @@ class OffsetFetchResponse(Message, frozen=True):
     unstable: list[str] = field(default_factory=list)
     errors: dict[str, str] = field(default_factory=dict)
 
-    def detail(self) -> Detail:
-        """The group, the error, and each partition's offset."""
-        return [*_about(self.group, self.error), *_offsets(self.offsets)]
+    def other_rows(self) -> Detail:
+        return _offsets(self.offsets)
 
 
 class DescribeGroupsRequest(Message, frozen=True):

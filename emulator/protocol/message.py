@@ -1,5 +1,7 @@
 """The base of all messages, and a host's notifications from its timers and connections."""
 
+from typing import ClassVar
+
 from msgspec import Struct
 
 Detail = list[list[str | int]]
@@ -10,6 +12,30 @@ class Message(Struct, array_like=True, tag=True, frozen=True, gc=False):
 
     def detail(self) -> Detail:
         """What it says about partitions, for :class:`emulator.events.MessageSent`."""
+        return []
+
+
+class CoordinatorMessage(Message, frozen=True):
+    """The base of messages to and from coordinators, about a group or a transactional id.
+
+    ``key`` is the field that names it, ``tells`` are those whose values the detail has of it. They
+    come before what the message says about partitions.
+    """
+
+    key: ClassVar[str] = "group"
+    tells: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def subject(self) -> str:
+        """The group or transactional id, as an object that the message concerns."""
+        kind = "group" if self.key == "group" else "transaction"
+        return f"{kind}.{getattr(self, self.key)}"
+
+    def detail(self) -> Detail:
+        return [[self.subject, *(getattr(self, name) for name in self.tells)], *self.other_rows()]
+
+    def other_rows(self) -> Detail:
+        """What it says about partitions, and of others that it concerns."""
         return []
 
 

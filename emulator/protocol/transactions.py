@@ -1,16 +1,19 @@
 """Messages between transactional producers, coordinators and leaders (KIP-98)."""
 
+from typing import ClassVar
+
 from msgspec import Struct, field
 
-from emulator.protocol.message import Detail, Message
+from emulator.protocol.message import CoordinatorMessage, Detail, Message
 
 
-def _about(transactional_id: str, *words: str | int) -> Detail:
-    """The transactional id as an object that a message concerns, with additional words."""
-    return [[f"transaction.{transactional_id}", *words]]
+class TransactionMessage(CoordinatorMessage, frozen=True):
+    """The base of messages to and from coordinators of transactions."""
+
+    key: ClassVar[str] = "transactional_id"
 
 
-class InitProducerIdRequest(Message, frozen=True):
+class InitProducerIdRequest(TransactionMessage, frozen=True):
     """Requests a producer id; without a ``transactional_id`` any broker can allocate one.
 
     A transactional producer includes its transaction timeout; one that recovers from an error
@@ -24,7 +27,7 @@ class InitProducerIdRequest(Message, frozen=True):
 
     def detail(self) -> Detail:
         """The transactional id, if there is one."""
-        return _about(self.transactional_id) if self.transactional_id else []
+        return super().detail() if self.transactional_id else []
 
 
 class InitProducerIdResponse(Message, frozen=True):
@@ -36,7 +39,7 @@ class InitProducerIdResponse(Message, frozen=True):
     producer_epoch: int
 
 
-class AddPartitionsToTxnRequest(Message, frozen=True):
+class AddPartitionsToTxnRequest(TransactionMessage, frozen=True):
     """Adds partitions to a transaction before they are written to.
 
     ``verify_only``: a leader checks whether they have been added (KIP-890).
@@ -48,24 +51,22 @@ class AddPartitionsToTxnRequest(Message, frozen=True):
     partitions: list[str]
     verify_only: bool = False
 
-    def detail(self) -> Detail:
-        """The transactional id and the partitions."""
-        return _about(self.transactional_id) + [[tp] for tp in self.partitions]
+    def other_rows(self) -> Detail:
+        return [[tp] for tp in self.partitions]
 
 
-class AddPartitionsToTxnResponse(Message, frozen=True):
+class AddPartitionsToTxnResponse(TransactionMessage, frozen=True):
     """The result for each partition."""
 
     request: int
     transactional_id: str
     errors: dict[str, str]
 
-    def detail(self) -> Detail:
-        """The transactional id, and each partition's error."""
-        return _about(self.transactional_id) + [[tp, e] for tp, e in self.errors.items()]
+    def other_rows(self) -> Detail:
+        return [[tp, e] for tp, e in self.errors.items()]
 
 
-class AddOffsetsToTxnRequest(Message, frozen=True):
+class AddOffsetsToTxnRequest(TransactionMessage, frozen=True):
     """Adds the offsets of a group to a transaction."""
 
     transactional_id: str
@@ -73,52 +74,47 @@ class AddOffsetsToTxnRequest(Message, frozen=True):
     producer_epoch: int
     group: str
 
-    def detail(self) -> Detail:
-        """The transactional id and the group."""
-        return [*_about(self.transactional_id), [f"group.{self.group}"]]
+    def other_rows(self) -> Detail:
+        return [[f"group.{self.group}"]]
 
 
-class AddOffsetsToTxnResponse(Message, frozen=True):
+class AddOffsetsToTxnResponse(TransactionMessage, frozen=True):
     """The result."""
 
+    tells: ClassVar[tuple[str, ...]] = ("error",)
     request: int
     transactional_id: str
     error: str
 
-    def detail(self) -> Detail:
-        """The transactional id and the error."""
-        return _about(self.transactional_id, self.error)
 
-
-class EndTxnRequest(Message, frozen=True):
+class EndTxnRequest(TransactionMessage, frozen=True):
     """Commits or aborts a transaction.
 
     ``bumps_epoch``: the producer continues in the next epoch (EndTxn 5, KIP-890).
     """
 
+    tells: ClassVar[tuple[str, ...]] = ("result",)
     transactional_id: str
     producer_id: int
     producer_epoch: int
     commit: bool
     bumps_epoch: bool = False
 
-    def detail(self) -> Detail:
-        """The transactional id, and whether to commit or abort."""
-        return _about(self.transactional_id, "commit" if self.commit else "abort")
+    @property
+    def result(self) -> str:
+        """``commit`` or ``abort``."""
+        return "commit" if self.commit else "abort"
 
 
-class EndTxnResponse(Message, frozen=True):
+class EndTxnResponse(TransactionMessage, frozen=True):
     """The decision is final; the producer continues with this id and epoch."""
 
+    tells: ClassVar[tuple[str, ...]] = ("error",)
     request: int
     transactional_id: str
     error: str
     producer_id: int = -1
     producer_epoch: int = -1
-
-    def detail(self) -> Detail:
-        """The transactional id and the error."""
-        return _about(self.transactional_id, self.error)
 
 
 class WriteTxnMarkersRequest(Message, frozen=True):
@@ -150,7 +146,7 @@ class WriteTxnMarkersResponse(Message, frozen=True):
         return [[tp, error] for tp, error in self.errors.items()]
 
 
-class TxnOffsetCommitRequest(Message, frozen=True):
+class TxnOffsetCommitRequest(TransactionMessage, frozen=True):
     """Commits offsets of a group that take effect when a transaction commits.
 
     Since 2.5 the request has a member's id and generation (KIP-447); otherwise those are empty and
@@ -170,10 +166,9 @@ class TxnOffsetCommitRequest(Message, frozen=True):
     adds_partition: bool = False
     knows_abortable: bool = False
 
-    def detail(self) -> Detail:
-        """The transactional id, the group, and each partition's offset."""
+    def other_rows(self) -> Detail:
         offsets: Detail = [[tp, offset] for tp, offset in self.offsets.items()]
-        return [*_about(self.transactional_id), [f"group.{self.group}"], *offsets]
+        return [[f"group.{self.group}"], *offsets]
 
 
 class DescribeTransactionsRequest(Message, frozen=True):
