@@ -8,14 +8,7 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import (
-    NO_CLUSTER,
-    ClusterArguments,
-    argument,
-    flag,
-    option,
-    with_groups,
-)
+from commands.cli.options import NO_CLUSTER, ClusterArguments, argument, flag, option, with_groups
 from commands.cli.settings import NoAnimation, ScreenArguments, Theme
 from commands.exits import CommandError, ExitCode
 from commands.language import values

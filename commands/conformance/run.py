@@ -15,14 +15,7 @@ from commands.conformance import settings, steps
 from commands.conformance.adapter import Adapter, AdapterError, Answer, SendResult
 from commands.conformance.broker_names import BrokerNames, ScenarioError
 from commands.conformance.guarantees import settled, visible
-from commands.conformance.history import (
-    History,
-    Received,
-    Sent,
-    Settled,
-    Surprise,
-    Transaction,
-)
+from commands.conformance.history import History, Received, Sent, Settled, Surprise, Transaction
 from commands.conformance.scenarios import Scenario
 from commands.conformance.steps import COPIES, TOPIC, Step
 from commands.runs.served_cluster import ServedCluster

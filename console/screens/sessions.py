@@ -20,11 +20,7 @@ from console.render.lines import BLANK, Line, Span, data, line
 from console.render.sessions import about_lines, empty_lines, pick_of, size_text, titles_line
 from console.screens.analysis import AnalysisScreen
 from console.screens.base import ConsoleScreen
-from console.screens.messages import (
-    ScreenRequested,
-    SourceRequested,
-    WorkFailed,
-)
+from console.screens.messages import ScreenRequested, SourceRequested, WorkFailed
 from console.screens.page import text_page
 from console.widgets.pane import Pane
 from console.widgets.pick_list import PickView

@@ -22,11 +22,7 @@ from emulator.broker.replication.purgatory import PurgatoryState
 from emulator.broker.replication.replica import Replica, ReplicaIndex, Replicas
 from emulator.broker.replication.replica_manager import ReplicaManager
 from emulator.broker.share.dead_letters import DeadLetterQueues
-from emulator.broker.share.share_partition_manager import (
-    LOCKS,
-    SharePartitionManager,
-    ShareState,
-)
+from emulator.broker.share.share_partition_manager import LOCKS, SharePartitionManager, ShareState
 from emulator.broker.transactions.add_partitions_to_txn_manager import (
     AddPartitionsToTxnManager,
     VerificationState,

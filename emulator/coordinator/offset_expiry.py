@@ -16,22 +16,10 @@ from msgspec.structs import replace
 from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.common.names import split
-from emulator.coordinator.consumer_groups.embedded_protocol import (
-    MalformedError,
-    subscription_of,
-)
+from emulator.coordinator.consumer_groups.embedded_protocol import MalformedError, subscription_of
 from emulator.coordinator.consumer_groups.requests import deletion_records, topics_of
 from emulator.coordinator.group_metadata import GroupMetadataManager
-from emulator.coordinator.groups import (
-    DEAD,
-    EMPTY,
-    STABLE,
-    Group,
-    Member,
-    Store,
-    consumes,
-    drop,
-)
+from emulator.coordinator.groups import DEAD, EMPTY, STABLE, Group, Member, Store, consumes, drop
 from emulator.coordinator.records import GroupRecord, OffsetRecord, Record
 from emulator.protocol import OffsetDeleteResponse
 

@@ -28,13 +28,7 @@ from emulator.explorer.brokers import (
     with_process,
 )
 from emulator.explorer.model import Action, Rule, Value
-from emulator.explorer.replica import (
-    CONTROLLER_EPOCH,
-    NO_FETCHER,
-    AlterResponse,
-    Replica,
-    Stepped,
-)
+from emulator.explorer.replica import CONTROLLER_EPOCH, NO_FETCHER, AlterResponse, Replica, Stepped
 from emulator.metadata_log.changes import TopicIdPartition, TopicImage
 from emulator.metadata_log.image import MetadataImage, config_key
 from emulator.metadata_log.metadata_version import ELIGIBLE_LEADER_REPLICAS

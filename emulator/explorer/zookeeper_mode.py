@@ -23,12 +23,7 @@ from emulator.explorer.brokers import (
 from emulator.explorer.model import Action, Rule, Value
 from emulator.explorer.replica import AlterResponse, Replica, Stepped
 from emulator.replication import election
-from emulator.replication.partition import (
-    BecomeFollower,
-    BecomeLeader,
-    Command,
-    IsrStored,
-)
+from emulator.replication.partition import BecomeFollower, BecomeLeader, Command, IsrStored
 
 
 class Quorum(NamedTuple):

@@ -13,10 +13,7 @@ from msgspec import Struct, field
 
 from emulator.common.acls import Acl
 from emulator.metadata_log.changes import MetadataDelta, TopicImage
-from emulator.metadata_log.metadata_version import (
-    ELIGIBLE_LEADER_REPLICAS,
-    METADATA_VERSION,
-)
+from emulator.metadata_log.metadata_version import ELIGIBLE_LEADER_REPLICAS, METADATA_VERSION
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
     GROUP_RESOURCE,
@@ -45,12 +42,7 @@ from emulator.metadata_log.registrations import (
     partition_of,
     record_of,
 )
-from emulator.metadata_log.runs import (
-    NO_PARTITIONS,
-    PartitionRecords,
-    SharedPartitions,
-    replay_run,
-)
+from emulator.metadata_log.runs import NO_PARTITIONS, PartitionRecords, SharedPartitions, replay_run
 
 
 class MetadataImage(Struct):

@@ -18,11 +18,7 @@ from emulator.metadata_log.records import (
 )
 from emulator.quorum_controller.context import MIN_INSYNC_REPLICAS, Context
 from emulator.quorum_controller.result import ApiError, ApiException, Result, user_operation
-from emulator.releases.config import (
-    ConfigError,
-    check_topic_config,
-    topic_config_names,
-)
+from emulator.releases.config import ConfigError, check_topic_config, topic_config_names
 from emulator.releases.config_names import LISTS, TOPICS_BEFORE_4
 
 MAX_VALUE_LENGTH: Final = 32_767

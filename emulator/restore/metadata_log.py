@@ -8,10 +8,7 @@ from emulator.cluster_image.image import Broker, ClusterImage, Partition
 from emulator.common.names import uuid_of
 from emulator.metadata_log.changes import TopicImage
 from emulator.metadata_log.image import MetadataImage, config_key
-from emulator.metadata_log.metadata_version import (
-    METADATA_VERSION,
-    is_cordoned_log_dirs_supported,
-)
+from emulator.metadata_log.metadata_version import METADATA_VERSION, is_cordoned_log_dirs_supported
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
     GROUP_RESOURCE,

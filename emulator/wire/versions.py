@@ -12,13 +12,7 @@ included: AddPartitionsToTxn 4 in 3.5, OffsetCommit 9 in 3.6. Neither is ListTra
 from functools import cache
 from typing import Final
 
-from emulator.releases.versions import (
-    RELEASE_OF,
-    RELEASES,
-    has_no_zookeeper,
-    is_since,
-    numbers_of,
-)
+from emulator.releases.versions import RELEASE_OF, RELEASES, has_no_zookeeper, is_since, numbers_of
 from emulator.wire.apis import API_NAMED
 
 _LAST: Final = {

@@ -12,14 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from emulator import events
-from emulator.cluster_image.image import (
-    NO_LEADER,
-    Broker,
-    ClusterImage,
-    Group,
-    Partition,
-    Topic,
-)
+from emulator.cluster_image.image import NO_LEADER, Broker, ClusterImage, Group, Partition, Topic
 from emulator.events import Event
 from emulator.protocol.record_batch import NO_RECORDS
 from emulator.releases.config import known_settings

@@ -35,10 +35,7 @@ from emulator.wire.messages.cluster import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from emulator.wire.messages.committed_offsets import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-)
+from emulator.wire.messages.committed_offsets import OffsetFetchRequest, OffsetFetchRequestGroup
 from emulator.wire.messages.groups import DescribeGroupsRequest, ListGroupsRequest
 from emulator.wire.messages.log_dirs import DescribeLogDirsRequest
 from emulator.wire.messages.offsets import (

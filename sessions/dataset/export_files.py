@@ -12,12 +12,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from sessions.dataset.export import (
-    ExportReport,
-    Progress,
-    RowsWriter,
-    require_arrow,
-)
+from sessions.dataset.export import ExportReport, Progress, RowsWriter, require_arrow
 from sessions.dataset.layout import Commit, Dataset, DatasetError, Staging
 from sessions.dataset.location import Location
 from sessions.dataset.maintenance import commits_with, keep_others

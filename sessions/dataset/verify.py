@@ -7,14 +7,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from sessions.dataset.layout import (
-    SCHEMA,
-    SCHEMA_FILE,
-    Dataset,
-    DatasetUnreadable,
-    File,
-    commit_of,
-)
+from sessions.dataset.layout import SCHEMA, SCHEMA_FILE, Dataset, DatasetUnreadable, File, commit_of
 from sessions.dataset.location import Location
 from sessions.dataset.schema import SESSION, Table, arrow_schema
 from sessions.dataset.tables import RUNS, SESSIONS, TABLES

@@ -13,13 +13,7 @@ from emulator.metadata_log.records import ClearElrRecord
 from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.decoding import decode_object
 from sessions.model.cluster_view import ClusterView
-from sessions.model.metadata_log import (
-    broker_fields,
-    end_of,
-    image_of,
-    partition_fields,
-    record_of,
-)
+from sessions.model.metadata_log import broker_fields, end_of, image_of, partition_fields, record_of
 from sessions.model.states import CommittedRecord, QuorumState
 
 Plain = dict[str, Any]

@@ -16,12 +16,7 @@ from sessions.dataset.tables import EVENTS
 from sessions.format.errors import SessionError, consistent
 from sessions.format.file import Chunk, SessionFile
 from sessions.garbage_collection import collector_paused
-from sessions.spark.pushdown import (
-    SEQ_COLUMN,
-    TIME_COLUMN,
-    TYPE_COLUMN,
-    Conditions,
-)
+from sessions.spark.pushdown import SEQ_COLUMN, TIME_COLUMN, TYPE_COLUMN, Conditions
 
 if TYPE_CHECKING:
     import pyarrow as pa

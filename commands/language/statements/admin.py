@@ -7,12 +7,7 @@ import click
 from commands.language import values
 from commands.language.declaration import argument, statement
 from commands.language.statements.parameters import DeletedSettings, SettingWords, changes
-from emulator.inputs.statements import (
-    CancelReassignment,
-    ConfigureBroker,
-    ConfigureGroup,
-    Reassign,
-)
+from emulator.inputs.statements import CancelReassignment, ConfigureBroker, ConfigureGroup, Reassign
 from sessions.grammar.words import read
 
 app = click.Group()

@@ -12,10 +12,7 @@ from emulator.broker.kraft_membership.controller_channel import ControllerChanne
 from emulator.broker.kraft_membership.state import KRaftMembershipState, Pending
 from emulator.broker_context import BrokerContext
 from emulator.metadata_log.changes import TopicIdPartition
-from emulator.protocol import (
-    AssignReplicasToDirsRequest,
-    AssignReplicasToDirsResponse,
-)
+from emulator.protocol import AssignReplicasToDirsRequest, AssignReplicasToDirsResponse
 
 TASK: Final = "assignments"
 DISPATCH_US: Final = 100_000

@@ -36,12 +36,7 @@ from emulator.protocol.fetch import (
     LATEST_TIERED,
     MAX_TIMESTAMP,
 )
-from emulator.replication.partition import (
-    MoveHighWatermark,
-    StopLeading,
-    divergence,
-    epoch_error,
-)
+from emulator.replication.partition import MoveHighWatermark, StopLeading, divergence, epoch_error
 from emulator.storage.log import Log
 
 TIMEOUT = "consumer-fetch-timeout"

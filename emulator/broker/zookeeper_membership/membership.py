@@ -22,10 +22,7 @@ from emulator.broker.zookeeper_membership.dynamic_config import DynamicConfig, D
 from emulator.broker.zookeeper_membership.lifecycle import Lifecycle, LifecycleState
 from emulator.broker.zookeeper_membership.metadata_cache import MetadataCache
 from emulator.broker.zookeeper_membership.producer_ids import ProducerIds
-from emulator.broker.zookeeper_membership.zk_isr_manager import (
-    IsrNotificationsState,
-    ZkIsrManager,
-)
+from emulator.broker.zookeeper_membership.zk_isr_manager import IsrNotificationsState, ZkIsrManager
 from emulator.broker_effects import Unlocked
 from emulator.common.acls import Acl
 from emulator.controller.context import Controllership

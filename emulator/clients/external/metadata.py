@@ -16,11 +16,7 @@ from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadat
 from emulator.releases.config import Settings
 from emulator.wire.messages import cluster as wire
 from emulator.wire.messages import coordinator as finding
-from emulator.wire.types import (
-    API_VERSIONS,
-    NO_UUID,
-    Message,
-)
+from emulator.wire.types import API_VERSIONS, NO_UUID, Message
 
 SEVERAL_SINCE: Final = 4
 """The first FindCoordinator version with several keys."""

@@ -17,12 +17,7 @@ from emulator.coordinator.consumer_groups.embedded_protocol import (
     ConsumerSubscription,
     MalformedError,
 )
-from emulator.coordinator.consumer_groups.group import (
-    UNRELEASED,
-    UNREVOKED,
-    ConsumerGroup,
-    Member,
-)
+from emulator.coordinator.consumer_groups.group import UNRELEASED, UNREVOKED, ConsumerGroup, Member
 from emulator.coordinator.consumer_groups.records import ClassicMember, Record
 from emulator.coordinator.consumer_groups.requests import (
     Outcome,

@@ -7,12 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from emulator.coordinator.consumer_groups.group import (
-    STABLE,
-    UNRELEASED,
-    UNREVOKED,
-    Member,
-)
+from emulator.coordinator.consumer_groups.group import STABLE, UNRELEASED, UNREVOKED, Member
 from emulator.coordinator.modern_groups.specification import Partitions
 
 

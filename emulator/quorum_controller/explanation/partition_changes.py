@@ -15,12 +15,7 @@ from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.quorum_controller.alter_partition import AlterPartitionItem, alter_partition
 from emulator.quorum_controller.directories import assign_replicas_to_dirs
 from emulator.quorum_controller.elections import elect_leaders
-from emulator.quorum_controller.explanation.match import (
-    Attempt,
-    Match,
-    NoRule,
-    in_any_order,
-)
+from emulator.quorum_controller.explanation.match import Attempt, Match, NoRule, in_any_order
 from emulator.quorum_controller.explanation.rules import Rule
 from emulator.quorum_controller.explanation.text import broker_list, listed
 from emulator.quorum_controller.partition_change_builder import Election, PartitionChangeBuilder

@@ -2,15 +2,7 @@
 
 from typing import Final
 
-from emulator.wire.types import (
-    Api,
-    Bool,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    String,
-)
+from emulator.wire.types import Api, Bool, Int8, Int16, Int32, Message, String
 
 
 class AlterableConfig(Message, frozen=True):

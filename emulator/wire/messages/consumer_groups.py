@@ -2,18 +2,7 @@
 
 from typing import Annotated, Final
 
-from emulator.wire.types import (
-    NO_UUID,
-    Api,
-    Bool,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    String,
-    Uuid,
-    since,
-)
+from emulator.wire.types import NO_UUID, Api, Bool, Int8, Int16, Int32, Message, String, Uuid, since
 
 
 class HeartbeatTopicPartitions(Message, frozen=True):

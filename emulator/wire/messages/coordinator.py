@@ -2,16 +2,7 @@
 
 from typing import Annotated, Final
 
-from emulator.wire.types import (
-    Api,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    String,
-    since,
-    until,
-)
+from emulator.wire.types import Api, Int8, Int16, Int32, Message, String, since, until
 
 
 class FindCoordinatorRequest(Message, frozen=True):

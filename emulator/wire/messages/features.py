@@ -2,17 +2,7 @@
 
 from typing import Annotated, Final
 
-from emulator.wire.types import (
-    Api,
-    Bool,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    String,
-    since,
-    until,
-)
+from emulator.wire.types import Api, Bool, Int8, Int16, Int32, Message, String, since, until
 
 UPGRADE = 1
 """The type of a change that does not lower a level (KIP-778)."""

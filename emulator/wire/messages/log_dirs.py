@@ -2,16 +2,7 @@
 
 from typing import Annotated, Final
 
-from emulator.wire.types import (
-    Api,
-    Bool,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    String,
-    since,
-)
+from emulator.wire.types import Api, Bool, Int16, Int32, Int64, Message, String, since
 
 
 class DescribableLogDirTopic(Message, frozen=True):

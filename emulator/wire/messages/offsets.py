@@ -2,17 +2,7 @@
 
 from typing import Annotated, Final
 
-from emulator.wire.types import (
-    Api,
-    Int8,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    String,
-    since,
-    until,
-)
+from emulator.wire.types import Api, Int8, Int16, Int32, Int64, Message, String, since, until
 
 
 class ListOffsetsPartition(Message, frozen=True):

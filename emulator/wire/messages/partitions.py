@@ -2,16 +2,7 @@
 
 from typing import Annotated, Final
 
-from emulator.wire.types import (
-    Api,
-    Bool,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    String,
-    since,
-)
+from emulator.wire.types import Api, Bool, Int8, Int16, Int32, Message, String, since
 
 
 class TopicPartitions(Message, frozen=True):

@@ -2,15 +2,7 @@
 
 from typing import Annotated, Final
 
-from emulator.wire.types import (
-    Api,
-    Bytes,
-    Int16,
-    Int64,
-    Message,
-    String,
-    since,
-)
+from emulator.wire.types import Api, Bytes, Int16, Int64, Message, String, since
 
 
 class SaslHandshakeRequest(Message, frozen=True):

@@ -9,17 +9,7 @@ from typing import Annotated, Final
 
 from emulator.wire.compiler import reader, writer
 from emulator.wire.exceptions import MalformedFrame
-from emulator.wire.types import (
-    NO_UUID,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    String,
-    Uint16,
-    Uuid,
-    since,
-)
+from emulator.wire.types import NO_UUID, Int16, Int32, Int64, Message, String, Uint16, Uuid, since
 
 
 class Voter(Message, frozen=True):

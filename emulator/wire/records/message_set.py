@@ -24,13 +24,7 @@ from typing import Final
 from msgspec import Struct
 
 from emulator.wire.exceptions import CorruptRecords, UnsupportedCompression
-from emulator.wire.records.compression import (
-    LIMIT_BYTES,
-    MASK,
-    Compression,
-    compress,
-    decompress,
-)
+from emulator.wire.records.compression import LIMIT_BYTES, MASK, Compression, compress, decompress
 from emulator.wire.records.record import NO_TIMESTAMP, RECORDS_MAX, Record, TimestampType
 
 _ENTRY: Final = struct.Struct(">qi")

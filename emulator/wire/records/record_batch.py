@@ -27,12 +27,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.wire.exceptions import (
-    CorruptRecords,
-    InvalidRecords,
-    LibraryMissing,
-    MalformedFrame,
-)
+from emulator.wire.exceptions import CorruptRecords, InvalidRecords, LibraryMissing, MalformedFrame
 from emulator.wire.records.checksum import crc32c
 from emulator.wire.records.compression import MASK, Compression, compress, decompress
 from emulator.wire.records.record import RECORDS_MAX, Header, Record, TimestampType

@@ -9,14 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from emulator.cluster_image.image import (
-    Broker,
-    ClusterImage,
-    Controller,
-    Partition,
-    Quorum,
-    Topic,
-)
+from emulator.cluster_image.image import Broker, ClusterImage, Controller, Partition, Quorum, Topic
 from emulator.common.limits import BROKERS_MAX, PARTITIONS_MAX
 from emulator.metadata_log.metadata_version import LEVELS, METADATA_VERSION, level_of
 from sessions.own_cluster.content import Content

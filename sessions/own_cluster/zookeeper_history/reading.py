@@ -8,10 +8,7 @@ from sessions.own_cluster.formats.zookeeper_log import NAME, WANTED
 from sessions.own_cluster.formats.zookeeper_snapshot import KEPT
 from sessions.own_cluster.places import END, US_PER_MS, Place, time_text
 from sessions.own_cluster.reading import Authority, FormatError, Reading
-from sessions.own_cluster.zookeeper_history.log_copies import (
-    TransactionLog,
-    find_transaction_logs,
-)
+from sessions.own_cluster.zookeeper_history.log_copies import TransactionLog, find_transaction_logs
 from sessions.own_cluster.zookeeper_history.znode_tree import ZnodeTree
 
 

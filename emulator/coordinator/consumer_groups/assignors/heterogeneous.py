@@ -9,11 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from emulator.common.java_collections import uuid_order
-from emulator.coordinator.modern_groups.specification import (
-    GroupSpec,
-    MemberSpec,
-    Partitions,
-)
+from emulator.coordinator.modern_groups.specification import GroupSpec, MemberSpec, Partitions
 
 ROUNDS_MAX: Final = 16
 NOBODY: Final = -1

@@ -10,11 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from emulator.common.java_collections import hash_map_order, topics_in_order, uuid_hash
-from emulator.coordinator.modern_groups.specification import (
-    AssignorError,
-    GroupSpec,
-    Partitions,
-)
+from emulator.coordinator.modern_groups.specification import AssignorError, GroupSpec, Partitions
 
 
 class _Partition(NamedTuple):

@@ -14,11 +14,7 @@ from emulator.common.java_collections import (
     uuid_order,
 )
 from emulator.coordinator.consumer_groups.assignors import heterogeneous, sticky
-from emulator.coordinator.modern_groups.specification import (
-    AssignorError,
-    GroupSpec,
-    Partitions,
-)
+from emulator.coordinator.modern_groups.specification import AssignorError, GroupSpec, Partitions
 
 _Partition = tuple[str, int]
 
