@@ -207,7 +207,6 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.call_after_refresh(self.sources.begin_briefed)
 
     async def on_unmount(self) -> None:
-        """Clean up before the console closes."""
         if self.service is not None:
             await self.service.stop()
 
@@ -609,7 +608,6 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     # ---- the program
 
     def action_app_help(self) -> None:
-        """Show the keys of this screen."""
         screen = self.screen
         context = screen.context if isinstance(screen, ConsoleScreen) else "anywhere"
         if context != "page":
@@ -618,7 +616,6 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             )
 
     def action_app_palette(self) -> None:
-        """Find an action by name."""
         providers = [ActionProvider, ObjectProvider]
         placeholder = "an action, topic, partition, broker, znode, setting, scenario, #event"
         self.push_screen(Palette(providers=providers, placeholder=placeholder))

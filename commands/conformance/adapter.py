@@ -128,7 +128,6 @@ class Adapter:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process has not ended."""
         return self._process.returncode is None
 
     async def end(self) -> None:

@@ -39,7 +39,6 @@ class Progress:
         self._began = self._shown_at = clock()
 
     def __call__(self, done: int) -> None:
-        """Report the amount done so far."""
         now = self._clock()
         if now - self._shown_at >= SECONDS:
             self._shown_at = now

@@ -61,7 +61,6 @@ class Subject(Struct, frozen=True):
 
     @property
     def properties(self) -> tuple[str, ...]:
-        """The properties that are checked."""
         return self.question.properties
 
 
@@ -90,7 +89,6 @@ class Explored(Struct, frozen=True):
 
     @property
     def is_limited(self) -> bool:
-        """Whether it ended at a limit."""
         return bool(self.result.stopped)
 
     def plain(self) -> dict[str, Any]:
@@ -120,7 +118,6 @@ class Explored(Struct, frozen=True):
         }
 
     def text(self) -> str:
-        """Return the search as text."""
         return "\n".join((*self._counterexamples(), self.summary())) + "\n"
 
     def _counterexamples(self) -> list[str]:

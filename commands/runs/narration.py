@@ -23,7 +23,6 @@ class Narrator:
         self._standing = False
 
     def finished(self, step: Step, outcome: Outcome) -> None:
-        """Narrate the end of a statement."""
         self._clear()
         time_us, _ = self._now()
         text = " ".join(step.text.split())

@@ -142,7 +142,6 @@ class TimeTravel(Controller):
         return touching is not None
 
     def action_time_goto(self) -> None:
-        """Open the prompt for a place."""
         if isinstance(self.app.screen, ConsoleScreen):
             hint = "12:04   -3m   +10s   #18207   start   end   when urp>5   when orders-0.leader=2"
             self.app.screen.prompt.ask("go to", self._goto, hint=hint)
@@ -168,7 +167,6 @@ class TimeTravel(Controller):
     # ---- statements
 
     def action_act_command(self) -> None:
-        """Open the prompt for a statement."""
         self.ask_statement()
 
     def ask_statement(self, text: str = "") -> None:

@@ -140,7 +140,6 @@ class FixedEvents:
         return len(self.seqs)
 
     def seq_at(self, index: int) -> int:
-        """The event on a line."""
         return self.seqs[index]
 
     def index_of(self, seq: int) -> int:
@@ -246,7 +245,6 @@ class FoundEvents:
         return len(self.seqs)
 
     def seq_at(self, index: int) -> int:
-        """The event on a line."""
         return self.seqs[index]
 
     def index_of(self, seq: int) -> int:
@@ -255,7 +253,6 @@ class FoundEvents:
 
     @property
     def complete(self) -> bool:
-        """Return whether the search is complete."""
         return self.reaches_back and self._high >= self.reader.source.last_seq
 
     @property

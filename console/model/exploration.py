@@ -153,7 +153,6 @@ class Watch:
 
     @property
     def seconds(self) -> float:
-        """How long the search has taken."""
         return self.clock() - self._began
 
     def _look(self, progress: Progress) -> str:

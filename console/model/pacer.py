@@ -95,7 +95,6 @@ class Pacer:
         self.source.seek_seq(max(0, min(seq, self.source.last_seq)))
 
     def seek_time(self, time_us: int) -> None:
-        """Pause at a virtual time."""
         self.hold()
         self.source.seek_time(max(0, min(time_us, self.source.last_time_us)))
 

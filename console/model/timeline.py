@@ -157,7 +157,6 @@ class Timeline:
 
     @property
     def is_behind(self) -> bool:
-        """Whether there is more to read."""
         return self.is_kept and self._read_up_to < self.source.last_seq
 
     @property

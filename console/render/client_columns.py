@@ -137,7 +137,6 @@ class ClientRows(Rows[ConnectionState]):
         return self._keys
 
     def row(self, key: str) -> ConnectionState:
-        """The connection at the time cursor."""
         return self.stage.view.state.connections[int(key.removeprefix(PREFIX))]
 
     def version(self, key: str) -> Hashable:

@@ -170,7 +170,6 @@ class GroupRows(Rows[GroupRow]):
     # ---- rows
 
     def keys(self) -> Sequence[str]:
-        """By group, topic and number."""
         if self._turn != self.stage.turn:
             self._turn = self.stage.turn
             groups = self.stage.view.state.groups
@@ -182,7 +181,6 @@ class GroupRows(Rows[GroupRow]):
         return self._keys
 
     def row(self, key: str) -> GroupRow:
-        """The offset at the time cursor."""
         tp, _, name = key.partition(SEPARATOR)
         group = self.stage.view.state.groups[name]
         partition = self.stage.view.partitions.get(tp)

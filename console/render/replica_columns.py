@@ -109,7 +109,6 @@ class ReplicaRows(Rows[PartitionState]):
         return index.generation, index.replicas[self.broker]
 
     def row(self, key: str) -> PartitionState:
-        """The partition at the time cursor."""
         return self.stage.view.state.partitions[key]
 
     def version(self, key: str) -> Hashable:

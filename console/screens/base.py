@@ -201,7 +201,6 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
     # ---- painting
 
     def show(self, changed: Collection[str]) -> None:
-        """Update everything to the time cursor."""
         self._shown_at = self.stage.turn
         self._shown_seq = self.stage.source.seq
         self.show_bars()
@@ -271,7 +270,6 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         return fits
 
     def show_headings(self) -> None:
-        """Update the titles of all panes."""
         for pane in self.panes:
             pane.show_heading()
 
@@ -425,7 +423,6 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         return True
 
     def action_copy_cell(self) -> None:
-        """Copy what the selected line says."""
         if (pane := self.current_pane) is not None:
             self.copy(pane.view.cell_text())
 

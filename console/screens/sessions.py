@@ -101,7 +101,6 @@ class SessionsScreen(ConsoleScreen):
     # ---- painting
 
     def is_busy(self) -> bool:
-        """Show the progress of background work."""
         return self.job is not None
 
     def show_panes(self, changed: Collection[str]) -> None:

@@ -64,6 +64,5 @@ class ZnodesScreen(TreeScreen[ZnodeState]):
         self.open("znode", node.path)
 
     def explain(self, node: ZnodeState) -> None:
-        """The last event that changed it."""
         if node.changed:
             self.open("event", node.changed)

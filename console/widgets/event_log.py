@@ -152,7 +152,6 @@ class EventView(Filtered, VirtualView):
         return len(self.log_)
 
     def event_at(self, index: int) -> Event | None:
-        """The event on a line."""
         return self.stage.reader.get(self.log_.seq_at(index)) if index < len(self.log_) else None
 
     def version(self, index: int) -> Hashable:

@@ -77,7 +77,6 @@ class FaultView(PickView):
         self.list_faults()
 
     def refresh_effects(self) -> None:
-        """Update each fault's predicted effect."""
         self.offer([self._pick(fault) for fault in self.faults.values()])
         self.refresh_fixed()
 
@@ -142,11 +141,9 @@ class FaultView(PickView):
 
     @property
     def fault(self) -> Fault | None:
-        """The fault under the cursor."""
         return self.faults.get(self.selected)
 
     def is_busy(self) -> bool:
-        """Whether there is more to predict."""
         return self.forecasts.possible and (self._is_unshown or self._next() is not None)
 
     def _next(self) -> str | None:

@@ -19,7 +19,6 @@ class Filtered:
         raise NotImplementedError
 
     def filter_text(self) -> str:
-        """The filter as it was typed."""
         return self.filter.text
 
     def set_filter(self, text: str) -> str | None:

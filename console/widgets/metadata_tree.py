@@ -14,7 +14,6 @@ class MetadataTreeView(TreeView[MetadataNode]):
 
     @property
     def nodes(self) -> Mapping[str, MetadataNode]:
-        """The image at the time cursor."""
         metadata = self.stage.metadata
         return {} if metadata is None else metadata.nodes
 

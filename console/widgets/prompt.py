@@ -69,7 +69,6 @@ class Prompt(Vertical):
 
     @property
     def is_open(self) -> bool:
-        """Whether something is being typed."""
         return self.has_class("-open")
 
     def ask(

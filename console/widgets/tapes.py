@@ -47,7 +47,6 @@ class TapeView(TextView):
 
     @property
     def partition(self) -> PartitionState | None:
-        """The partition at the time cursor."""
         return self.stage.view.state.partitions.get(self.tp)
 
     # ---- the cursor
@@ -234,7 +233,6 @@ class TapeView(TextView):
         return "" if partition is None else json_text(partition)
 
     def replica(self) -> ReplicaState | None:
-        """The replica under the cursor."""
         place, partition = self.place(), self.partition
         if place is None or partition is None:
             return None

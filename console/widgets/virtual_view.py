@@ -71,7 +71,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
 
         @property
         def control(self) -> "VirtualView":
-            """The view that posted the message."""
             return self.view
 
     class Chosen(Selected):
@@ -169,14 +168,12 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
 
     @property
     def top(self) -> int:
-        """The first line in sight."""
         return self.scroll_offset.y
 
     def in_sight(self) -> range:
         return range(self.top, min(self.count(), self.top + self.page))
 
     def render_line(self, y: int) -> Strip:
-        """Draw one line of the pane."""
         width = self.columns
         if y < self.fixed_lines:
             fixed = self._fixed_shown or self.draw_fixed()
@@ -248,7 +245,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
                 self.refresh(Region(0, index - above, width, 1))
 
     def refresh_fixed(self) -> None:
-        """Repaint the titles if they changed."""
         fixed = self.draw_fixed()
         if fixed != self._fixed_shown:
             self._fixed_shown = fixed

@@ -106,7 +106,6 @@ class PartitionAudit(Struct, array_like=True, gc=False):
 
     @property
     def clean(self) -> bool:
-        """Whether the partition has no findings."""
         findings = (
             self.lost,
             self.duplicated,

@@ -205,7 +205,6 @@ class Core:
     # ---- dispatch
 
     def requests(self) -> dict[type, Handler]:
-        """The messages that the core handles."""
         manager, coordinator, transactions = (
             self.replica_manager,
             self.coordinator,

@@ -80,7 +80,6 @@ class ClientHost:
         self._handlers[type(message)](source, message)
 
     def _table(self) -> dict[type, Callable[[int, Any], object]]:
-        """The handler of each message type."""
         group_responses = dict.fromkeys(get_args(messages.GroupResponse), self.members.on_response)
         return {
             messages.ClusterMetadataResponse: _too_late,

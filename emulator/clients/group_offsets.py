@@ -279,7 +279,6 @@ class GroupOffsets:
         self.members.pump(consumer)
 
     def out_of_time(self, name: str, token: int) -> None:
-        """Handle a stage that timed out."""
         consumer = self.context.state.consumers[name]
         reading, membership = consumer.reading, consumer.membership
         if reading is None or reading.token != token or membership is None:

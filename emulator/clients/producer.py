@@ -284,7 +284,6 @@ class Producers:
         return None
 
     def on_response(self, source: int, message: ProduceResponse) -> None:
-        """Handle the leader's produce response."""
         waiting = self._waiting_for(message.request, SENT)
         if waiting is not None:
             producer, flight = waiting

@@ -130,7 +130,6 @@ class Sender:
         return self.context.ledger.entry_of(message.batch.first_record).producer == producer.name
 
     def expired(self, producer: Producer, flight: Flight) -> None:
-        """Handle the batch's delivery timeout."""
         error = flight.error
         if error == "NONE":
             error = "NETWORK_EXCEPTION" if flight.phase == SENT else self.missing(flight)

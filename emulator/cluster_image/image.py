@@ -281,5 +281,4 @@ class ClusterImage(Struct, frozen=True, omit_defaults=True):
 
     @property
     def partition_count(self) -> int:
-        """How many partitions all topics have."""
         return sum(len(topic.partitions) for topic in self.topics)

@@ -525,7 +525,6 @@ class GroupCoordinator:
     def describe_share_offsets(
         self, _client: int, request: int, message: messages.DescribeShareGroupOffsetsRequest
     ) -> None:
-        """Tell how far share groups are."""
         errors = {name: self.refusal(name) for name in message.groups}
         if not self.shares.is_enabled:
             errors = dict.fromkeys(message.groups, "UNSUPPORTED_VERSION")

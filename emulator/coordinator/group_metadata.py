@@ -145,7 +145,6 @@ class GroupMetadataManager:
         return internal_topics.partition_of(self.context, OFFSETS, self.state, group)
 
     def group(self, name: str) -> Group | None:
-        """A group that is coordinated here."""
         return self.state.groups.get(name)
 
     def make(self, name: str) -> Group:
@@ -166,7 +165,6 @@ class GroupMetadataManager:
         return {name: group for name, group in groups.items() if group is not None}
 
     def to(self, group: Group, state: str) -> None:
-        """Move a group to another state."""
         follows = group.modern is not None or state in NEXT[group.state]
         assert follows, f"{group.state} -> {state}"
         group.state = state

@@ -101,7 +101,6 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
         raise NotImplementedError
 
     def _decide(self, state: GroupT, message: RequestT) -> Outcome[Any, MemberT]:
-        """Let a member join or stay."""
         raise NotImplementedError
 
     def _leave(self, request: int, message: RequestT) -> None:
@@ -311,7 +310,6 @@ class ModernGroupManager(Generic[GroupT, MemberT, RequestT]):
     def _tell(
         self, group: Group, outcome: Outcome[Any, MemberT], before: Mapping[str, MemberT]
     ) -> None:
-        """Emit what a request has changed."""
         state, emit, where = self._state(group), self.kernel.emit, (group.name, self.context.id)
         if any(isinstance(record, EpochRecord) for record in outcome.records):
             emit(events.GroupEpochBumped, *where, state.epoch, outcome.reason)

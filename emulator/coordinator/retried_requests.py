@@ -79,13 +79,11 @@ class RetriedRequests(Generic[PendingT]):
         raise NotImplementedError
 
     def answered(self, number: int, response: Any) -> None:  # noqa: ANN401 - its response
-        """Take the response to a request."""
         raise NotImplementedError
 
     # ---- sending
 
     def number(self) -> int:
-        """Allocate a number for a request."""
         self._retries.last += 1
         return self._retries.last
 
@@ -124,7 +122,6 @@ class RetriedRequests(Generic[PendingT]):
     # ---- responses
 
     def on_response(self, _source: int, _request: int, message: Any) -> None:  # noqa: ANN401
-        """Handle the response of another broker."""
         number = self._ended(message.request)
         if number is not None:
             self._take(number, message)

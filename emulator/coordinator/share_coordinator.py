@@ -108,7 +108,6 @@ class ShareCoordinator:
         return internal_topics.partition_of(self.context, SHARE_STATE, self.state, key)
 
     def tick(self) -> None:
-        """Load the partitions that are due."""
         for key in self.context.timers.overdue(TASK):
             self._load(str(key))
 

@@ -300,7 +300,6 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
         self._ask_share_coordinators(work, state_requests)
 
     def delete_offsets(self, request: int, message: DeleteShareGroupOffsetsRequest) -> None:
-        """Delete the state of topics."""
         group = self.metadata.group(message.group)
         error, text = self._refusal(group, message.group)
         if error != NONE or group is None or group.share is None:

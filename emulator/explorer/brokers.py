@@ -106,7 +106,6 @@ class Parts:
         self.fencings = self.decided + 6
 
     def replica(self, broker: int) -> int:
-        """The index of a broker's replica."""
         return broker - 1
 
     def channel(self, broker: int) -> int:

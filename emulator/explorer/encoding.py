@@ -77,7 +77,6 @@ class Encoding:
                 continue
 
     def pack(self, state: Sequence[Value]) -> int:
-        """Pack a state into an integer."""
         return sum(self.settled(part, value) for part, value in enumerate(state))
 
     def value(self, packed: int, part: int) -> Value:

@@ -91,7 +91,6 @@ class Metadata(NamedTuple):
 
     @property
     def partition(self) -> PartitionRegistration:
-        """The partition's registration in the controller."""
         return PartitionRegistration(
             self.assigned,
             self.isr,

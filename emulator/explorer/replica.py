@@ -140,7 +140,6 @@ class Replica(NamedTuple):
 
     @property
     def leads(self) -> bool:
-        """Whether it considers itself the leader."""
         return self.role == LEADER
 
     def follows(self, leader: int) -> bool:

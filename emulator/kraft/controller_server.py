@@ -127,7 +127,6 @@ class ControllerServer:
 
     @property
     def config(self) -> BrokerConfig:
-        """The static configuration of the controllers."""
         if self._config is None or self._config_version != self.configuration.version:
             settings = self.configuration.settings
             self._config = resolve(settings.version, settings.defaults)

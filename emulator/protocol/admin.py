@@ -221,7 +221,6 @@ class DeleteRecordsRequest(Message, frozen=True):
     timeout_us: int = 0
 
     def detail(self) -> Detail:
-        """The offset of each partition."""
         return [[tp, offset] for tp, offset in self.offsets.items()]
 
 

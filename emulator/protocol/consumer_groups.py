@@ -24,7 +24,6 @@ class GroupHeartbeatRequest(Message, frozen=True):
     host: str = ""
 
     def detail(self) -> Detail:
-        """The group and the member's epoch."""
         return [[f"group.{self.group}", self.member_epoch]]
 
 

@@ -52,7 +52,6 @@ class StopReplicaRequest(Message, frozen=True):
     delete: bool
 
     def detail(self) -> Detail:
-        """Leader epoch of each partition."""
         return [[tp, epoch] for tp, epoch in self.partitions.items()]
 
 

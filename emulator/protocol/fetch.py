@@ -115,7 +115,6 @@ class OffsetsForLeaderEpochRequest(Message, frozen=True):
     one_shot: bool = False
 
     def detail(self) -> Detail:
-        """The requested epoch of each partition."""
         return [[tp, epoch] for tp, (_, epoch) in self.partitions.items()]
 
 

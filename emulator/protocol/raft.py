@@ -124,7 +124,6 @@ class MetadataFetchRequest(ControllerRequest, frozen=True):
     high_watermark: int = -1
 
     def detail(self) -> Detail:
-        """The epoch and the offset."""
         return [["__cluster_metadata-0", self.epoch, self.offset]]
 
 
@@ -154,7 +153,6 @@ class FetchSnapshotRequest(ControllerRequest, frozen=True):
     position: int
 
     def detail(self) -> Detail:
-        """The snapshot's end and the position."""
         return [["__cluster_metadata-0", self.snapshot[0], self.position]]
 
 

@@ -169,7 +169,6 @@ class ShareAcknowledgeResponse(Message, frozen=True):
     partitions: dict[str, SharedPartition] = field(default_factory=dict)
 
     def detail(self) -> Detail:
-        """The error of each partition."""
         return [[tp, partition.error] for tp, partition in self.partitions.items()]
 
 

@@ -40,7 +40,6 @@ class BrokerHeartbeatState(Struct):
 
     @property
     def is_shutting_down(self) -> bool:
-        """Whether it is in controlled shutdown."""
         return self.controlled_shutdown_offset != NOT_SHUTTING_DOWN
 
     @property

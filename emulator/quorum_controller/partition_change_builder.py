@@ -168,7 +168,6 @@ class PartitionChangeBuilder(Struct):
         return self._may_lead(last_known[0]) or self.rules.elects_dead_last_known_leader
 
     def _recovery_state(self, *, is_unclean: bool) -> int:
-        """The new leader recovery state."""
         now, target = self.partition.leader_recovery_state, self.target_leader_recovery_state
         if target not in (NO_RECOVERY_CHANGE, now):
             return target

@@ -71,7 +71,6 @@ class PartitionIndex(Struct):
         return _keys(self.imbalanced)
 
     def has_leaderships(self, broker: int) -> bool:
-        """Whether a broker leads any partition."""
         return self.leaderships.get(broker, 0) > 0
 
     def _count(self, broker: int | None, step: int) -> None:

@@ -106,7 +106,6 @@ class QuorumController:
         return Result(records, None)
 
     def register_controller(self, controller: int, incarnation_id: str) -> Result[None]:
-        """Register a controller that has started."""
         return cluster_control.register_controller(self.context, controller, incarnation_id)
 
     def register_broker(

@@ -84,7 +84,6 @@ class KRaftAdmin(Struct, eq=False):
         )
 
     def configure_topic(self, statement: inputs.ConfigureTopic) -> int:
-        """Set a topic's configuration values."""
         return self._configure(TOPIC_RESOURCE, statement.topic, statement.config)
 
     def configure_broker(self, statement: inputs.ConfigureBroker) -> int:
@@ -93,7 +92,6 @@ class KRaftAdmin(Struct, eq=False):
         return self._configure(BROKER_RESOURCE, name, statement.config)
 
     def configure_group(self, statement: inputs.ConfigureGroup) -> int:
-        """Set a group's configuration values."""
         if self.cluster.kraft is None:
             raise RefusedError("UNSUPPORTED_VERSION", "Groups have configurations from 4.0 on.")
         return self._configure(GROUP_RESOURCE, statement.group, statement.config)

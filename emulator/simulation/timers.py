@@ -71,7 +71,6 @@ class Timers:
             self.arm(task, at_us)
 
     def clear_deadline(self, task: str, subject: str | int) -> None:
-        """Clear a deadline that was met."""
         pending = self._state.deadlines.get(task)
         if pending is not None:
             pending.pop(subject, None)

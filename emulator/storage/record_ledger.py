@@ -114,7 +114,6 @@ class RecordLedger:
 
     @property
     def next_record(self) -> int:
-        """The id of the next record."""
         return self._next
 
     def decoded(self, first_record: int) -> list[Record]:

@@ -255,7 +255,6 @@ class Changes:
         all_roles: bool,
         cause: int,
     ) -> None:
-        """Emit the changed roles of replicas."""
         leader, epoch = _led(now)
         for broker in now.replicas:
             is_news = all_roles or broker in alive.risen or broker not in old.replicas

@@ -75,7 +75,6 @@ class Poller:
 
     @property
     def image(self) -> ClusterImage:
-        """The image from the latest answers."""
         return self._valid
 
     @property

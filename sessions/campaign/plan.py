@@ -29,7 +29,6 @@ class Around(Struct, frozen=True):
     after: str = ""
 
     def with_seed(self, seed: int) -> str:
-        """Return the text with this seed."""
         return f"{self.before}{seed}{self.after}"
 
 
@@ -50,7 +49,6 @@ class Variant(Struct, frozen=True):
     command: Around
 
     def spec(self, seed: int) -> CreateCluster:
-        """Return the cluster of one run."""
         return structs.replace(self.cluster, seed=seed)
 
 

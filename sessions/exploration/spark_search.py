@@ -358,5 +358,4 @@ class _Jobs:
 
 
 def _cores(spark: SparkSession) -> int:
-    """How many tasks run at once."""
     return int(spark.sparkContext.defaultParallelism)

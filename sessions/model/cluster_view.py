@@ -52,7 +52,6 @@ class ClusterView(Model):
         self._handlers[type(event)](self, event)
 
     def apply_all(self, events: Iterable[Event]) -> None:
-        """Take the next events in order."""
         state, handlers = self.state, self._handlers
         for event in events:
             state.seq = event.seq

@@ -57,7 +57,6 @@ class Replay:
     """
 
     def __init__(self, chunks: Chunks) -> None:
-        """Begin before the first event."""
         self.chunks = chunks
         self._start = EMPTY
         self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()

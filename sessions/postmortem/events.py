@@ -226,7 +226,6 @@ class HistoryEvents(WallClockEvents):
 
     @property
     def image(self) -> MetadataImage:
-        """The metadata after the last batch."""
         return self.metadata.image
 
     def take(

@@ -116,7 +116,6 @@ class LogCopy:
 
     @property
     def size_bytes(self) -> int:
-        """The size of its segments."""
         return sum(path.stat().st_size for path in self._segments)
 
     def _first_header(self) -> BatchHeader | None:

@@ -119,7 +119,6 @@ class Rehearsal:
 
     @property
     def cluster(self) -> Cluster:
-        """The cluster before anything is lost."""
         return self.runner.cluster
 
     def _config(self) -> BrokerConfig:

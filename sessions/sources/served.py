@@ -41,7 +41,6 @@ class ServedSource(LiveSource):
 
     @property
     def view(self) -> ClusterView:
-        """The read model at the cursor."""
         return self._view if self._past is None else self._past.replay.view
 
     @property

@@ -159,7 +159,6 @@ class Replicas:
         return sorted(tp for tp in unknown if self.served(tp) is None)
 
     def led(self) -> list[Replica]:
-        """The replicas that this broker leads."""
         return [replica for replica in self.by_name.values() if replica.role == LEADER]
 
     # ---- the loop

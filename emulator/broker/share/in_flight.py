@@ -44,7 +44,6 @@ class InFlight(Struct, array_like=True):
 
     @property
     def is_available(self) -> bool:
-        """Whether the records can be acquired."""
         return self.state == AVAILABLE and self.former is None
 
     def acquire(self, member: str, expires_us: int) -> None:

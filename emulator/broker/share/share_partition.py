@@ -223,7 +223,6 @@ class SharePartition(Struct, array_like=True):
         return self.end + 1
 
     def can_acquire(self, limits: Limits) -> bool:
-        """Whether a fetch may acquire anything."""
         if self.next_fetch_offset() != self.end + 1:
             return True
         return self.in_flight < limits.in_flight

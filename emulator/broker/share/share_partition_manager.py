@@ -219,7 +219,6 @@ class SharePartitionManager:
         return self.is_early_access or (level > 0 and self.context.profile.has("share_groups"))
 
     def limits(self, group: str) -> Limits:
-        """What a group is allowed now."""
         config, of_group = self.context.config, self.context.metadata.group_config(group)
         default_us, in_flight = config.share_record_lock_us, config.share_partition_max_record_locks
         deliveries = config.share_delivery_count_limit
@@ -406,7 +405,6 @@ class SharePartitionManager:
         return self.state.partitions.get(name), NONE
 
     def _state_read(self, number: int, response: ShareGroupStateResponse) -> None:
-        """Begin with a share-partition's state."""
         name = self.state.reads.pop(number)
         share = self.state.partitions.get(name)
         if share is None or share.status != INITIALIZING:

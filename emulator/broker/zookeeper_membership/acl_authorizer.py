@@ -43,12 +43,10 @@ class AclAuthorizer(Struct, eq=False):
 
     @property
     def is_there(self) -> bool:
-        """Whether the broker has an authorizer."""
         return bool(self.context.settings.defaults.get("authorizer.class.name", "").strip())
 
     @property
     def acls(self) -> list[Acl]:
-        """The entries that the broker knows."""
         return [acl for acls in self.state.acls.values() for acl in acls]
 
     @property
@@ -119,7 +117,6 @@ class AclAuthorizer(Struct, eq=False):
         self._respond(client, request, [self._guarded(self._create, acl) for acl in message.acls])
 
     def delete_acls(self, client: int, request: int, message: DeleteAclsRequest) -> None:
-        """Delete the entries that match filters."""
         answers = [self._guarded(self._delete, acl_filter) for acl_filter in message.filters]
         self._respond(client, request, answers)
 

@@ -73,7 +73,6 @@ class Client(NamedTuple):
     of_groups: tuple[int, ...]
 
     def may(self, operation: int, resource_type: int, name: str) -> bool:
-        """Return whether an operation is allowed."""
         return self.is_super or is_allowed(
             *(self.acls, self.principal, self.host, operation, resource_type, name),
             otherwise=self.is_open,

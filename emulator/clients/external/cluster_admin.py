@@ -132,7 +132,6 @@ class UnregisterBroker:
         return [protocol.UnregisterBrokerRequest(call.message.broker_id)]
 
     def respond(self, _call: AnyCall, response: protocol.UnregisterBrokerResponse) -> Message:
-        """Return the error, if any."""
         return wire.UnregisterBrokerResponse(
             0, ERRORS[response.error].code, response.messages.get("", "")
         )

@@ -134,7 +134,6 @@ class ExternalClients:
                 self.versions[key] = versions
 
     def _table(self, racks: dict[int, str]) -> Mapping[str, Translator]:
-        """The translator of each API."""
         context = self.context
         addresses = metadata.Addresses(self._settings)
         known_ids = self._known_ids

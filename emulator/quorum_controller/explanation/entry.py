@@ -55,7 +55,6 @@ class Upcoming(Sequence[Entry]):
         return self._entries[self._start + begin : self._start + end]
 
     def __len__(self) -> int:
-        """How many records there are."""
         return len(self._entries) - self._start
 
     def __iter__(self) -> Iterator[Entry]:

@@ -79,7 +79,6 @@ class BatchHeader(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def size_bytes(self) -> int:
-        """The size of the whole batch."""
         return self.length + _AFTER_LENGTH
 
     @property
@@ -105,7 +104,6 @@ class BatchHeader(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def is_transactional(self) -> bool:
-        """Whether it belongs to a transaction."""
         return bool(self.attributes & _TRANSACTIONAL_BIT)
 
     @property

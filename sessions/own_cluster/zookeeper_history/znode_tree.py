@@ -47,7 +47,6 @@ class ZnodeTree:
     """Znodes by path, as of transaction ``zxid``."""
 
     def __init__(self, znodes: Iterable[tuple[str, Znode]] = (), zxid: int = 0) -> None:
-        """Begin with a snapshot's znodes."""
         self.znodes = dict(znodes)
         self.zxid = zxid
         self._owned: dict[int, dict[str, None]] = {}

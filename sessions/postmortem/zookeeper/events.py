@@ -56,7 +56,6 @@ class ZnodeEvents(WallClockEvents):
     def take(
         self, transaction: Transaction, changes: Sequence[ZnodeChange], cause: int = 0
     ) -> None:
-        """Emit what a transaction changed."""
         self.go_to(transaction.time_ms * US_PER_MS)
         kernel, zxid, session = self.kernel, transaction.zxid, transaction.session
         kernel.cause = cause

@@ -91,7 +91,6 @@ def _name(kind: str) -> str:
 
 
 def _summary(timeline: Steps) -> str:
-    """The chart in a sentence."""
     sentences = []
     for kind in GRAVEST_FIRST:
         first = timeline.first(kind)
