@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
+from typing import ClassVar
 
 from console.model.filters import NO_VALUE, Field
 from console.model.workspace import Stage
@@ -17,6 +18,9 @@ PREFIX = connection_name(0).removesuffix("0")
 
 class ClientRows(Rows[ConnectionState]):
     """The connections at the time cursor; keys are their names as objects that events touch."""
+
+    filter_hint: ClassVar[str] = "words, re:pattern, !not, or lag>10, errors>0, api=Fetch, broker=1"
+    is_aging: ClassVar[bool] = True
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage

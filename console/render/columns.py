@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -101,6 +101,10 @@ class Rows(ABC, Generic[Row]):
     return for one. Where there may be 100,000 rows, a call for each of them would be too slow.
     """
 
+    filter_hint: ClassVar[str] = ""
+    """How its rows can be filtered, for the prompt."""
+    is_aging: ClassVar[bool] = False
+    """Whether cells change with time alone, such as ages and lags."""
     fields: Mapping[str, Field[Row]]
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -71,6 +71,11 @@ class GroupRow(Struct, frozen=True):
 
 class GroupRows(Rows[GroupRow]):
     """The offsets of all groups at the time cursor."""
+
+    filter_hint: ClassVar[str] = (
+        "words, re:pattern, !not, or lag>10, group=payments, protocol=share, acquired>0"
+    )
+    is_aging: ClassVar[bool] = True
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
+from typing import ClassVar
 
 from console.model.filters import NO_VALUE, Field
 from console.model.partition_fields import partition_fields
@@ -20,6 +21,8 @@ PLACES = ("down", "OSR", "leader", "ISR")
 
 class ReplicaRows(Rows[PartitionState]):
     """The partitions that a broker is assigned, or still holds, as rows of a table."""
+
+    filter_hint: ClassVar[str] = "words, re:pattern, !not, or behind>10, place~osr, topic~orders"
 
     def __init__(self, stage: Stage, broker: int) -> None:
         self.stage = stage

@@ -17,16 +17,9 @@ from console.screens.table import TableScreen
 from console.widgets.pane import Pane
 from console.widgets.virtual_table import VirtualTable
 from emulator.events import CHANGE
-from sessions.model.states import PartitionState
 from sessions.text import number, plural
 
 NOT_THERE = ("It does not exist at this time.", "> goes to its next event")
-
-
-class ReplicaTable(VirtualTable[PartitionState]):
-    """The broker's replicas."""
-
-    filter_hint: ClassVar[str] = "words, re:pattern, !not, or behind>10, place~osr, topic~orders"
 
 
 class BrokerScreen(TableScreen):
@@ -42,7 +35,7 @@ class BrokerScreen(TableScreen):
         return cls(stage, int(name)) if int(name) >= 0 else ""  # negative: another host
 
     def __init__(self, stage: Stage, broker: int) -> None:
-        super().__init__(ReplicaTable(stage, ReplicaRows(stage, broker), id="table"))
+        super().__init__(VirtualTable(stage, ReplicaRows(stage, broker), id="table"))
         self.broker = broker
         self.object = broker_object(str(broker))
         self.log_view.least = CHANGE

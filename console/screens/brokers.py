@@ -34,6 +34,11 @@ HEAT_LINES_MAX = 13
 class BrokerRows(Rows[BrokerState]):
     """The brokers as rows of a table; keys are their ids as text."""
 
+    filter_hint: ClassVar[str] = (
+        "words, re:pattern, !not, or leaders>10; fields: id state rack leaders replicas out epoch"
+    )
+    is_aging: ClassVar[bool] = True
+
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self._columns = columns(stage)
@@ -73,19 +78,6 @@ class BrokerRows(Rows[BrokerState]):
         return self.row(key).state != "running" or self.stage.index.out_of_sync[int(key)] > 0
 
 
-class BrokerTable(VirtualTable[BrokerState]):
-    """The brokers."""
-
-    filter_hint: ClassVar[str] = (
-        "words, re:pattern, !not, or leaders>10; fields: id state rack leaders replicas out epoch"
-    )
-
-    def follow(self, changed: Collection[str]) -> None:
-        """Repaint ages, which change with time even without an event."""
-        super().follow(changed)
-        self.refresh_lines_of(self.in_sight())
-
-
 class BrokersScreen(TableScreen):
     """Table, the selected broker, and its events."""
 
@@ -95,7 +87,7 @@ class BrokersScreen(TableScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("brokers")]
 
     def __init__(self, stage: Stage) -> None:
-        super().__init__(BrokerTable(stage, BrokerRows(stage), id="table"))
+        super().__init__(VirtualTable(stage, BrokerRows(stage), id="table"))
         self.log_view.least = CHANGE
         self.heat = HeatView(stage, id="heat")
 

@@ -11,24 +11,12 @@ from console.render.client_columns import ClientRows, client_lines
 from console.render.empty import nothing_lines
 from console.screens.table import TableScreen
 from console.widgets.virtual_table import VirtualTable
-from sessions.model.states import ConnectionState
 from sessions.text import number, plural
 
 NOBODY = (
     "No client is connected at this time.",
     "'tidegauge console --serve' lets them connect",
 )
-
-
-class ClientTable(VirtualTable[ConnectionState]):
-    """The connections."""
-
-    filter_hint: ClassVar[str] = "words, re:pattern, !not, or lag>10, errors>0, api=Fetch, broker=1"
-
-    def follow(self, changed: Collection[str]) -> None:
-        """Repaint ages and lags, which change even without an event of the client."""
-        super().follow(changed)
-        self.refresh_lines_of(self.in_sight())
 
 
 class ClientsScreen(TableScreen):
@@ -41,7 +29,7 @@ class ClientsScreen(TableScreen):
 
     def __init__(self, stage: Stage) -> None:
         self.rows = ClientRows(stage)
-        super().__init__(ClientTable(stage, self.rows, id="table"))
+        super().__init__(VirtualTable(stage, self.rows, id="table"))
 
     def trail(self) -> str:
         return "clients"

@@ -39,18 +39,6 @@ LOOK_SECONDS = 0.2
 """Interval at which a running search is polled."""
 
 
-class SettingView(PickView):
-    """The settings of the search."""
-
-    filter_hint: ClassVar[str] = "words of a setting"
-
-
-class CounterexampleView(PickView):
-    """What was found."""
-
-    filter_hint: ClassVar[str] = "words of a release or property"
-
-
 class ExploreScreen(ConsoleScreen):
     """The question, what has been found, and counterexamples to open."""
 
@@ -64,9 +52,11 @@ class ExploreScreen(ConsoleScreen):
         if version:
             release = self._settings()[0]
             self.question = release.choose(release.choices.index(version))
-        self.settings = SettingView(stage, id="settings")
+        self.settings = PickView(stage, id="settings", hint="words of a setting")
         self.found = TextView(stage, id="found")
-        self.counterexamples = CounterexampleView(stage, id="counterexamples")
+        self.counterexamples = PickView(
+            stage, id="counterexamples", hint="words of a release or property"
+        )
         self.explored: list[Explored] = []
         self.progress = Watch()
         self.job: Job | None = None

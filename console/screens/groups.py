@@ -9,26 +9,13 @@ from console.actions.bindings import bindings_for
 from console.model.group_why import GroupWhy
 from console.model.workspace import Stage
 from console.render.empty import nothing_lines
-from console.render.group_columns import SEPARATOR, GroupRow, GroupRows
+from console.render.group_columns import SEPARATOR, GroupRows
 from console.render.group_lines import group_lines
 from console.screens.table import TableScreen
 from console.widgets.event_log import EventView
 from console.widgets.virtual_table import VirtualTable
 from emulator.events import Event, MessageSent
 from sessions.text import number, plural
-
-
-class GroupTable(VirtualTable[GroupRow]):
-    """The committed offsets."""
-
-    filter_hint: ClassVar[str] = (
-        "words, re:pattern, !not, or lag>10, group=payments, protocol=share, acquired>0"
-    )
-
-    def follow(self, changed: Collection[str]) -> None:
-        """Repaint lags, which change with time alone."""
-        super().follow(changed)
-        self.refresh_lines_of(self.in_sight())
 
 
 class GroupLog(EventView):
@@ -50,7 +37,7 @@ class GroupsScreen(TableScreen):
 
     def __init__(self, stage: Stage) -> None:
         self.rows = GroupRows(stage)
-        super().__init__(GroupTable(stage, self.rows, id="table"), GroupLog(stage, id="log"))
+        super().__init__(VirtualTable(stage, self.rows, id="table"), GroupLog(stage, id="log"))
         self.why = GroupWhy(stage.reader)
 
     def trail(self) -> str:

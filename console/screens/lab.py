@@ -34,18 +34,6 @@ OBJECTS_MAX: Final = 200
 """The most objects that the menu offers."""
 
 
-class ScenarioView(PickView):
-    """The library."""
-
-    filter_hint: ClassVar[str] = "words of a scenario's name, title, part or questions"
-
-
-class HistoryView(PickView):
-    """The statements that were typed, the last one first."""
-
-    filter_hint: ClassVar[str] = "words of a statement"
-
-
 class LabScreen(ConsoleScreen):
     """The scenarios, a description of the selected one, faults, and statements."""
 
@@ -56,10 +44,12 @@ class LabScreen(ConsoleScreen):
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
-        self.scenarios = ScenarioView(stage, id="scenarios")
+        self.scenarios = PickView(
+            stage, id="scenarios", hint="words of a scenario's name, title, part or questions"
+        )
         self.about = TextView(stage, id="about")
         self.faults = FaultView(stage, id="faults")
-        self.given = HistoryView(stage, id="given")
+        self.given = PickView(stage, id="given", hint="words of a statement")
         self.cards: dict[str, Card] = {}
         self._subject: object = None
 

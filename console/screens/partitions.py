@@ -36,6 +36,11 @@ NAME_WIDTH_MAX: Final = 24
 class PartitionRows(Rows[PartitionState]):
     """The partitions as rows of a table."""
 
+    filter_hint: ClassVar[str] = (
+        f"words, re:pattern, or isr<min and not (lag>10 or leader=1,2); fields: "
+        f"{' '.join(FIELDS)} elr state writes"
+    )
+
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self._columns = columns(stage.glyphs, stage.index.severity, stage.view_writes)
@@ -115,11 +120,6 @@ class PartitionRows(Rows[PartitionState]):
 
 class PartitionTable(VirtualTable[PartitionState]):
     """The partitions."""
-
-    filter_hint: ClassVar[str] = (
-        f"words, re:pattern, or isr<min and not (lag>10 or leader=1,2); fields: "
-        f"{' '.join(FIELDS)} elr state writes"
-    )
 
     def missed_rows(self, turn: int) -> Collection[str] | None:
         """Return the partitions that have changed; of very many, sorting all is cheaper."""

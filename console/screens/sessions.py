@@ -38,7 +38,7 @@ class SessionView(PickView):
     """The recordings of a folder."""
 
     fixed_lines: ClassVar[int] = 1
-    filter_hint: ClassVar[str] = "words of a file's name, release, script or end"
+    filter_hint = "words of a file's name, release, script or end"
 
     def draw_fixed(self) -> list[Line]:
         return [titles_line(self.columns)]

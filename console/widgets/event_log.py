@@ -5,7 +5,6 @@ While the log follows, its own cursor moves with the time cursor.
 """
 
 from collections.abc import Hashable, Sequence
-from typing import ClassVar
 
 from msgspec import structs
 from textual import events
@@ -42,7 +41,7 @@ NUMBER_WIDTH = 9
 class EventView(Filtered, VirtualView):
     """Events as lines: time, number, kind, what happened, cause."""
 
-    filter_hint: ClassVar[str] = "words, re:pattern or !not, in kind and text of the event"
+    filter_hint = "words, re:pattern or !not, in kind and text of the event"
 
     class EventsChanged(Message):
         """Posted when the log shows other events than before, for surrounding titles."""

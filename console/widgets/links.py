@@ -18,7 +18,7 @@ MARK_WIDTH = 2
 class LinkView(Filtered, VirtualView):
     """Shows given rows, with a cursor that stays with its row."""
 
-    filter_hint: ClassVar[str] = "words, re:pattern or !not, in the line"
+    filter_hint = "words, re:pattern or !not, in the line"
     filters_live: ClassVar[bool] = True
 
     def __init__(self, stage: Stage, *, id: str | None = None) -> None:

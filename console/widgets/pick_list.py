@@ -12,11 +12,12 @@ from console.widgets.virtual_view import VirtualView
 class PickView(VirtualView):
     """Lines with a cursor that stays on its key while lines are added and removed."""
 
-    filter_hint: ClassVar[str] = "words of it"
     filters_live: ClassVar[bool] = True
 
-    def __init__(self, stage: Stage, *, id: str) -> None:
+    def __init__(self, stage: Stage, *, id: str, hint: str = "words of it") -> None:
+        """Begin without lines; ``hint`` says what a filter finds."""
         super().__init__(stage, id=id)
+        self.filter_hint = hint
         self.all: Sequence[Pick] = ()
         self.picks: list[Pick] = []
         self.key = ""

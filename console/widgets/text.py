@@ -18,7 +18,7 @@ class TextView(VirtualView):
     """Shows given lines, and repaints only those that change."""
 
     has_cursor: ClassVar[bool] = False
-    filter_hint: ClassVar[str] = "words, re:pattern or !not; n and N go from line to line"
+    filter_hint = "words, re:pattern or !not; n and N go from line to line"
 
     def __init__(self, stage: Stage, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(stage, id=id, classes=classes)
@@ -71,7 +71,7 @@ class TextView(VirtualView):
 class LabelView(TextView, can_focus=False):
     """Lines that never have the focus: titles, bars, legends."""
 
-    filter_hint: ClassVar[str] = ""
+    filter_hint = ""
 
     class Pressed(Message):
         """Posted when part of a line that stands for an action was clicked."""

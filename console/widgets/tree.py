@@ -19,7 +19,7 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
     """The open branches, with a cursor that stays on its path."""
 
     open_at_first: ClassVar[tuple[str, ...]] = ()
-    filter_hint: ClassVar[str] = "words, re:pattern or !not, in the path"
+    filter_hint = "words, re:pattern or !not, in the path"
     filters_live: ClassVar[bool] = True
 
     def __init__(self, stage: Stage, *, id: str | None = None) -> None:

@@ -42,6 +42,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
     def __init__(self, stage: Stage, rows: Rows[Row], *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
         self.rows = rows
+        self.filter_hint = rows.filter_hint
         self.order: RowOrder[str] = RowOrder()
         self.sorted_by = rows.columns[0]
         self.filter: Filter[Row] = Filter()
@@ -183,6 +184,11 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
 
     def follow(self, changed: Collection[str]) -> None:
         """Apply changed rows, and repaint the visible ones."""
+        self._apply(changed)
+        if self.rows.is_aging:
+            self.refresh_lines_of(self.in_sight())
+
+    def _apply(self, changed: Collection[str]) -> None:
         is_next = self.stage.turn == self._turn + 1
         rows = changed if is_next else self.missed_rows(self._turn)
         self._turn = self.stage.turn

@@ -52,7 +52,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
     """
 
     has_cursor: ClassVar[bool] = True
-    filter_hint: ClassVar[str] = ""
+    filter_hint: str = ""
     """What can be typed after ``/``; empty where nothing can be filtered."""
     filters_live: ClassVar[bool] = False
     """Whether the filter works while it is typed."""
