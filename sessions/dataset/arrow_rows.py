@@ -22,6 +22,8 @@ ROWS_WAITING: Final = 4_096
 Fewer make the fixed cost of a conversion count, more have left the processor's cache by then."""
 EVENTS_WAITING: Final = 32_768
 """Number of events that are collected before they are passed on, by type."""
+MEMORY_WAITING: Final = 1 << 27
+"""Bytes of blocks of events whose rows may wait, however few these are: records may be large."""
 
 
 class ArrowRows:
@@ -37,9 +39,17 @@ class ArrowRows:
         self._rows: dict[str, list[Row]] = {table: [] for table in names}
         self._spans: dict[str, Spans] = {table: [] for table in names}
         self._events = EventRows()
+        self._memory = 0
 
     def take(self, session_rows: SessionRows) -> None:
         """Take the rows that have been made of a session so far."""
+        self._take(session_rows)
+        self._memory += session_rows.memory
+        session_rows.memory = 0
+        if self._memory > MEMORY_WAITING:
+            self.finish()
+
+    def _take(self, session_rows: SessionRows) -> None:
         for name, rows in session_rows.rows.items():
             self.add(name, session_rows.session, rows)
             rows.clear()
@@ -65,6 +75,7 @@ class ArrowRows:
             self._convert(name)
 
     def finish(self) -> None:
+        self._memory = 0
         if self._events.count:
             self._give(EVENTS.name, self._events.take())
         for name in self._rows:

@@ -38,12 +38,13 @@ FOLDS: Final[tuple[tuple[tuple[str, ...], Callable[..., Fold]], ...]] = (
 class SessionRows:
     """Makes the rows of one session from its events, which it receives in order.
 
-    ``columns`` are the types of events that a block must contain (None: all).
+    ``columns`` are the types of events that a block must contain (None: all). ``memory`` bounds
+    what the blocks take whose rows nobody has taken yet.
     """
 
     def __init__(self, session: str, names: Collection[str] = BY_NAME) -> None:
         self.session = session
-        self.events = 0
+        self.events = self.memory = 0
         self.rows: dict[str, list[Row]] = {name: [] for name in names if name != EVENTS.name}
         self.waiting: list[list[Event] | Unpacked] | None = [] if EVENTS.name in names else None
         self._last = (0, 0)
@@ -78,6 +79,7 @@ class SessionRows:
 
     def add_block(self, block: Unpacked) -> None:
         """Add the events of a block, which has at least the types in ``columns``."""
+        self.memory += block.memory
         events = block.events(self._handlers.keys())
         self._fold(events, len(block.times), block.last_seq, block.times[-1])
         if self.waiting is not None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ROW_GROUP_ROWS: Final = 131_072
 """Number of rows that are collected before they are written as one row group."""
+ROW_GROUP_BYTES: Final = 1 << 27
+"""Bytes of fewer rows that are written at once, as records may be large: usual ones take 81 MiB."""
 PART_ROWS: Final = 32 * ROW_GROUP_ROWS
 """Maximum rows of a file."""
 
@@ -106,7 +108,7 @@ class WriterThread:
 class TableWriter:
     """Writes the files of one table into ``folder``, each named after ``name``.
 
-    Memory is bounded by :data:`ROW_GROUP_ROWS`. No file is written if there are no rows. The rows
+    Memory is bounded by :data:`ROW_GROUP_BYTES`. No file is written if there are no rows. The rows
     have the table's schema, or the given one.
     """
 
@@ -126,7 +128,7 @@ class TableWriter:
         self._thread = thread
         self._schema = schema or arrow_schema(table)
         self._waiting: list[pa.Table] = []
-        self._waiting_rows = 0
+        self._waiting_rows = self._waiting_bytes = 0
         self._part_rows = 0
         self._writer: pq.ParquetWriter | None = None
 
@@ -135,7 +137,11 @@ class TableWriter:
         self.rows += rows.num_rows
         self._waiting.append(rows)
         self._waiting_rows += rows.num_rows
-        if self._waiting_rows >= ROW_GROUP_ROWS:
+        self._waiting_bytes += rows.nbytes
+        if self._waiting_bytes >= ROW_GROUP_BYTES:
+            self._hand_over()
+            self._thread.drain()
+        elif self._waiting_rows >= ROW_GROUP_ROWS:
             self._hand_over()
 
     def close(self) -> None:
@@ -151,7 +157,7 @@ class TableWriter:
 
     def _hand_over(self) -> None:
         self._thread.do(self._write, self._waiting)
-        self._waiting, self._waiting_rows = [], 0
+        self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0
 
     # ---- in the thread
 

@@ -42,6 +42,7 @@ from sessions.format.metadata import (
 )
 from sessions.format.salvage import Salvage
 from sessions.format.schema import CHECKSUMS_SINCE
+from sessions.memory import give_back
 from sessions.model.health import Counts, completed
 from sessions.model.states import Bookmark
 
@@ -396,6 +397,8 @@ class SessionFile:
             if not self._is_whole(data, checksum, numbers):
                 raise codec.BlockError("the checksum is another one")
             unpacked = codec.unpack(data, kinds)
+            if unpacked.memory > limits.CHUNK_MEMORY_LARGE:
+                give_back()
             is_other = unpacked.first_seq != chunk.first_seq or unpacked.times[0] != chunk.first_us
             if is_other or unpacked.last_seq < chunk.last_seq:
                 raise codec.BlockError("they are other ones")

@@ -15,6 +15,8 @@ CHUNK_EVENTS_MAX: Final = 1 << 16
 """Events of a chunk: a recorder completes a chunk at 4,096."""
 CHUNK_MEMORY_MAX: Final = 768 * MIB
 """Memory of a chunk's events: 200,000 partitions, made in one chunk, are estimated at 640 MiB."""
+CHUNK_MEMORY_LARGE: Final = 32 * MIB
+"""Memory of a chunk whose records are large: after it free memory goes back to the system."""
 CHUNK_TEXT_MAX: Final = 256 * MIB
 """Characters of a chunk's texts, if a text counts once for each event that has it.
 

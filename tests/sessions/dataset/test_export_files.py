@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 from emulator.events import ProduceSent
 from sessions.dataset.export import export_session
@@ -206,3 +207,32 @@ def test_a_dataset_that_cannot_be_written_is_told(recording: Path, tmp_path: Pat
 
 def test_long_names_make_short_ids() -> None:
     assert session_id(Path("x" * 300 + ".tide.db")) == "x" * 128
+
+
+def test_large_records_are_written_before_there_are_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions.dataset.arrow_rows.MEMORY_WAITING", 1 << 20)
+    monkeypatch.setattr("sessions.dataset.writer.ROW_GROUP_BYTES", 1 << 20)
+    monkeypatch.setattr("sessions.recording.recorder.CHUNK_TEXT_MAX", 1 << 20)
+    events, values = list(story_events()), ["v" * 60_000, "w" * 60_000]
+    last, count = events[-1], 60
+    record = 1 + max(e.first_record + len(e.values) for e in events if isinstance(e, ProduceSent))
+    with Recorder(tmp_path / "large.tide.db", origin()) as recorder:
+        for event in events:
+            recorder(event)
+        for number in range(1, count + 1):
+            seq, first = last.seq + number, record + 2 * number
+            event = ProduceSent(seq, last.time_us, 0, "p", "orders-0", first, [], values, 0)
+            recorder(event)
+    with SessionFile(tmp_path / "large.tide.db") as session:
+        add_session(session, tmp_path / "dataset")
+    produced = rows(tmp_path / "dataset", "produced", "large")
+    assert [row["value"] for row in produced[-2 * count :]] == values * count
+    (path,) = files_of(tmp_path / "dataset", "events")
+    groups = parquet.ParquetFile(path).metadata
+    assert groups.num_row_groups > 4
+    assert all(
+        groups.row_group(number).total_byte_size < 4 << 20
+        for number in range(groups.num_row_groups)
+    )

@@ -259,3 +259,16 @@ def test_opening_a_long_file_takes_as_many_steps_as_a_short_one(tmp_path: Path) 
         return len(taken)
 
     assert steps(2_700) < steps(100) + 10
+
+
+def test_free_memory_is_given_back_after_large_chunks_alone(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[None] = []
+    monkeypatch.setattr("sessions.format.file.give_back", lambda: given.append(None))
+    with SessionFile(recording) as session:
+        session.unpacked(session.chunks[0])
+        assert not given
+        monkeypatch.setattr("sessions.format.limits.CHUNK_MEMORY_LARGE", 0)
+        session.unpacked(session.chunks[0])
+    assert len(given) == 1
