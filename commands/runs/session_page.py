@@ -58,11 +58,12 @@ def story_of(source: Source, title: str, command: str, opens_at: int, progress: 
     begins_us = source.view.time_us if first > 1 else source.first_time_us
     gatherer = Gatherer(Stage(source, paused=True, patience=inf), begins_us)
     gatherer.take()
-    for event in source.events(first, source.last_seq):
+    for seq in range(first, source.last_seq + 1):
         source.step(1)
-        gatherer.take(event)
-        if event.seq % 256 == 0:
-            progress(event.seq - first)
+        for event in source.events(seq, seq):  # all of them together may not fit in memory
+            gatherer.take(event)
+        if seq % 256 == 0:
+            progress(seq - first)
     state = source.view.state
     story = gatherer.story
     mode = "KRaft" if state.quorum is not None else "ZooKeeper"
@@ -165,7 +166,9 @@ class Gatherer:
         return stops
 
     def _records(self) -> None:
-        """Keep the values of records that are new."""
+        """Keep the values of records that are new, up to the most that a page has."""
+        if not self.has_all_values:
+            return
         batches = self.stage.view.state.batches
         new = batches[named_up_to(batches, self._next_record - 1) :] if batches else ()
         for batch in new:

@@ -1,5 +1,6 @@
 """The story of a page: after each event it shows what the read model and ``why`` say."""
 
+from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from emulator.cluster_image.image import (
     Quorum,
     Topic,
 )
+from emulator.events import Event
 from emulator.inputs.statements import CreateCluster
 from sessions.attached.changes import Changes as ObservedChanges
 from sessions.format.metadata import Origin
@@ -184,6 +186,43 @@ def test_events_take_less_than_a_hundred_bytes_each(
     count = int(wrote.split(": ")[1].split(" events")[0].replace(",", ""))
     assert count > 2_000
     assert page.stat().st_size < 100 * count
+
+
+@pytest.fixture(scope="module")
+def three_batches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("batches") / "batches.tide.db"
+    statements = (
+        "cluster --brokers 1; topic create t --partitions 1 --replication-factor 1; "
+        + "; ".join(
+            f"produce t --value v --partition 0 --count {count} --batch {count}"
+            for count in (8, 5, 2)
+        )
+    )
+    assert run_program(["run", "-c", statements, "--record", str(file)]) == ExitCode.OK
+    return file
+
+
+def test_a_page_has_the_values_of_the_first_records(
+    three_batches: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_page, "VALUES_MAX", 10)
+    assert [len(values) for _, values in told(three_batches).batches] == [8]
+
+
+def test_events_are_read_one_at_a_time(
+    three_batches: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their records may not fit in memory together."""
+    read, events_of = [], ReplaySource.events
+
+    def events(source: ReplaySource, first: int, last: int) -> Sequence[Event]:
+        read.append(last - first + 1)
+        return events_of(source, first, last)
+
+    monkeypatch.setattr(ReplaySource, "events", events)
+    story = told(three_batches)
+    assert len(story.events.words) == read.count(1) > 20
+    assert max(read) == 1
 
 
 def test_what_cannot_be_a_page_is_refused(
