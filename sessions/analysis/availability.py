@@ -111,7 +111,7 @@ def availability_timeline(source: DatasetTables) -> DataFrame:
     line = Window.partitionBy(SESSION).orderBy("us")
     so_far = earlier((SESSION,), "us", 0)
     return (
-        moved.join(source.ends, SESSION)
+        moved.join(source.ends, SESSION, "left")
         .select(
             SESSION,
             F.col("us").alias("from_us"),

@@ -22,7 +22,6 @@ from sessions.analysis.state_intervals import partition_intervals
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, nearest
 from sessions.dataset.schema import PARTITION, SESSION
-from sessions.dataset.tables import PARTITION_STATES
 
 KEYS: Final = (SESSION, "tp")
 OF_ACKS: Final = (*KEYS, "acks")
@@ -53,7 +52,7 @@ def latencies(source: DatasetTables) -> DataFrame:
 
 def latency_by_release(source: DatasetTables) -> DataFrame:
     """Return the table :data:`LATENCY`: a row for each release and producer setting."""
-    times = source.result(LATENCIES).join(releases(source), SESSION)
+    times = source.result(LATENCIES).join(releases(source), SESSION, "left")
     commits = times.where("what = 'commit'")
     keys = ("version", "mode", "acks")
     slowest = F.max(
@@ -79,10 +78,7 @@ def latency_by_release(source: DatasetTables) -> DataFrame:
 def hw_lag(source: DatasetTables) -> DataFrame:
     """Return the table :data:`HW_LAG`: a row for each partition that ever existed."""
     whole = partition_intervals(source).select(*PARTITION).distinct()
-    for part in (
-        lag_by_partition(source.table(PARTITION_STATES), source.ends),
-        _fetch_rounds(source),
-    ):
+    for part in (lag_by_partition(source), _fetch_rounds(source)):
         whole = whole.join(part, list(KEYS), "left")
     return whole.fillna(0, ["online_us"]).select(*HW_LAG.names)
 

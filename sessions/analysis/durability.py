@@ -124,7 +124,7 @@ def _settings(source: DatasetTables) -> DataFrame:
     of_partition = partition_intervals(source).groupBy(SESSION, "tp").agg(last.alias("last"))
     version = source.sessions.select(SESSION, "version", _generation().alias("release_generation"))
     with_mode = version.join(_without_zookeeper(source), SESSION, "left")
-    return of_partition.join(with_mode, SESSION).select(
+    return of_partition.join(with_mode, SESSION, "left").select(
         SESSION,
         "tp",
         "version",

@@ -270,7 +270,7 @@ def _with_outcome(failovers: DataFrame) -> DataFrame:
 
 def failover(source: DatasetTables) -> DataFrame:
     """Return the table :data:`FAILOVER`: percentiles by release and kind of fault."""
-    every = source.result(FAILOVERS).join(releases(source), SESSION)
+    every = source.result(FAILOVERS).join(releases(source), SESSION, "left")
     is_one = ~F.col("outcome").isin(*NONE)
     rows = every.where(is_one)
     slowest = F.max(

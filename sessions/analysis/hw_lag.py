@@ -20,9 +20,10 @@ KEYS: Final = (SESSION, "tp")
 EXACT: Final = "decimal(19,0)"
 
 
-def lag_by_partition(states: DataFrame, ends: DataFrame) -> DataFrame:
+def lag_by_partition(source: DatasetTables) -> DataFrame:
     """Return mean and maximum of LEO - HW over the time in which there was a leader with a log."""
-    lags = _by_lag(_lags(states, ends).where("lasted_us > 0"), KEYS, "lasted_us")
+    states, ends = source.table(PARTITION_STATES), source.ends
+    lags = _by_lag(_lags(source, ends).where("lasted_us > 0"), KEYS, "lasted_us")
     summed = lags.groupBy(*KEYS).agg(
         F.sum("lasted_us").alias("online_us"),
         (_weighted("lasted_us") / F.sum("lasted_us")).alias("hw_lag_mean"),
@@ -44,7 +45,7 @@ def hw_lag_timeline(source: DatasetTables) -> DataFrame:
     """Return the table :data:`HW_LAG_TIMELINE`: lag over equal intervals of each session's time."""
     width = F.greatest(F.ceil(F.col("end_us") / HW_LAG_BUCKETS), F.lit(1)).alias("width_us")
     ends = source.ends.select(SESSION, "end_us", width)
-    lags = _lags(source.table(PARTITION_STATES), ends).where("lasted_us > 0")
+    lags = _lags(source, ends).where("lasted_us > 0")
     last = F.expr("(from_us + lasted_us - 1) div width_us")
     buckets = F.sequence(F.expr("from_us div width_us"), last)
     cut = lags.withColumn("bucket", F.explode(buckets))
@@ -76,26 +77,27 @@ def hw_lag_timeline(source: DatasetTables) -> DataFrame:
     )
 
 
-def _lags(states: DataFrame, ends: DataFrame) -> DataFrame:
-    """Return the states with a leader that has a log: its ``lag``, and how long it lasted."""
+def _lags(source: DatasetTables, ends: DataFrame) -> DataFrame:
+    """Return the states with a leader that has a log: its ``lag``, and how long it lasted.
+
+    Callers group them by :data:`KEYS` and more, and the result by fewer; rows are shuffled once,
+    by partition, which suits both.
+    """
     until = F.coalesce("to_us", "end_us") - F.col("from_us")
-    led = states.where("hw is not null").join(ends, SESSION)
+    led = source.table(PARTITION_STATES).where("hw is not null").join(ends, SESSION, "left")
     lag = (F.col("leo") - F.col("hw")).alias("lag")
     names = [name for name in ends.columns if name != SESSION]
-    return led.select(*PARTITION, *names, "from_seq", "from_us", until.alias("lasted_us"), lag)
+    lags = led.select(*PARTITION, *names, "from_seq", "from_us", until.alias("lasted_us"), lag)
+    return source.distributed(lags, *KEYS)
 
 
 def _by_lag(lags: DataFrame, keys: Sequence[str], time: str) -> DataFrame:
     """Return the total time of each ``lag``, and when it first occurred.
 
-    Callers group the result by ``keys`` again. Rows are shuffled once, by partition, which suits
-    both; each lag occurs once, so finding the event of the largest needs no sorting.
+    Each lag then occurs once, so finding the event of the largest needs no sorting.
     """
-    return (
-        lags.repartition(*KEYS)
-        .groupBy(*keys, "lag")
-        .agg(F.sum(time).alias(time), F.min("from_seq").alias("from_seq"))
-    )
+    grouped = lags.groupBy(*keys, "lag")
+    return grouped.agg(F.sum(time).alias(time), F.min("from_seq").alias("from_seq"))
 
 
 def _weighted(time: str) -> Column:

@@ -55,4 +55,4 @@ def until_next(keys: Sequence[str], time: str = "us") -> tuple[Column, ...]:
 def lasted(rows: DataFrame, ends: DataFrame) -> DataFrame:
     """Add how long each row was valid, ``lasted_us``, at most until its session's end."""
     until = F.coalesce("to_us", "end_us") - F.col("from_us")
-    return rows.join(ends, "session").withColumn("lasted_us", until).drop("end_us")
+    return rows.join(ends, "session", "left").withColumn("lasted_us", until).drop("end_us")

@@ -40,14 +40,14 @@ def _over_time(brokers: DataFrame, turns: DataFrame, source: DatasetTables) -> D
     A session of a real cluster has times of day: its time begins with its first leader.
     """
     first = turns.groupBy(SESSION).agg(F.min("us").alias("first_us"))
-    observed = source.sessions.where(OBSERVED).select(SESSION).join(first, SESSION)
+    observed = source.sessions.where(OBSERVED).select(SESSION).join(first, SESSION, "left")
     start = brokers.join(observed, SESSION, "left").select(
         *KEYS,
         F.lit(0).alias("seq"),
         F.coalesce("first_us", F.lit(0)).alias("us"),
         F.lit(0).alias("change"),
     )
-    changes = turns.drop("tp").unionByName(start).join(source.ends, SESSION)
+    changes = turns.drop("tp").unionByName(start).join(source.ends, SESSION, "left")
     line = Window.partitionBy(*KEYS).orderBy("seq")
     so_far = line.rangeBetween(Window.unboundedPreceding, Window.currentRow)
     levels = changes.select(

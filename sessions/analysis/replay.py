@@ -55,9 +55,9 @@ def replay_differences(source: DatasetTables) -> DataFrame:
                    source.sessions, (SESSION,), OF_SESSION),
         _different("partition", partitions, states, PARTITION, OF_PARTITION),
         _different("replica", replicas, copies, REPLICA, OF_REPLICA),
-        _different("znode", states_in(tree), exist.join(with_zookeeper, SESSION),
+        _different("znode", states_in(tree), exist.join(with_zookeeper, SESSION, "left_semi"),
                    PARTITION, ZNODE),
-        _different("metadata", registrations, exist.join(with_metadata_log, SESSION),
+        _different("metadata", registrations, exist.join(with_metadata_log, SESSION, "left_semi"),
                    PARTITION, ZNODE),
     )  # fmt: skip
     whole = parts[0]
@@ -128,7 +128,7 @@ def replay(source: DatasetTables) -> DataFrame:
         SESSION, *(F.col(name).alias(f"{name}_recorded") for name in COUNTS)
     )
     differences = source.result(REPLAY_DIFFERENCES).groupBy(SESSION)
-    whole = recorded.join(rebuilt, SESSION).join(
+    whole = recorded.join(rebuilt, SESSION, "left").join(
         differences.agg(F.count("*").alias("differences")), SESSION, "left"
     )
     for name, make in (

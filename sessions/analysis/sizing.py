@@ -42,6 +42,8 @@ UNSHUFFLED: Final = {
 
 Spark expects a join to have as many bytes as the product of both sides, and would split it, so
 files are made to seem almost empty. A semi-join would be pushed below where rows come together.
+After an inner join Spark shuffles what it joins again; so what has one row for each session is
+joined from the left.
 """
 
 

@@ -118,6 +118,10 @@ class DatasetTables:
         """Put few rows in one partition: what is made of these is not shuffled."""
         return rows.coalesce(1) if self._is_small else rows
 
+    def distributed(self, rows: DataFrame, *keys: str) -> DataFrame:
+        """Return the rows, those with equal keys in the same partition; few are all in one."""
+        return rows if self._is_small else rows.repartition(*keys)
+
     @cached_property
     def _is_small(self) -> bool:
         only = self._only
