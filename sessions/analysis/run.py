@@ -293,8 +293,6 @@ class _Work:
         only = self._added
         source = DatasetTables(self._spark, self._dataset, self._results, only)
         try:
-            if only is not None:
-                self._keep_earlier(jobs)
             note_sessions(sessions, self._results / ANALYSED)
             tables_by_job = run_side_by_side(
                 self._spark,
@@ -318,25 +316,26 @@ class _Work:
             where, self._out, len(sessions), events, tables, unlike, added, observed
         )
 
-    def _keep_earlier(self, jobs: tuple[Job, ...]) -> None:
-        """Copy the rows of earlier results to the new ones."""
+    def _keep_earlier(self, name: str) -> None:
+        """Copy the rows of an earlier result to the new one."""
         assert self._out.path is not None
         assert self._results.path is not None
-        for job in jobs:
-            for result in job.results:
-                if SESSION in result.table.names:
-                    shutil.copytree(
-                        self._out.path / result.table.name,
-                        self._results.path / result.table.name,
-                        copy_function=os.link,
-                    )
+        shutil.copytree(
+            self._out.path / name,
+            self._results.path / name,
+            ignore=shutil.ignore_patterns("*_SUCCESS*"),
+            copy_function=os.link,
+            dirs_exist_ok=True,
+        )
 
     def _run(self, job: Job, result: Result, source: DatasetTables) -> ReportTable:
         """Make and write one result; the rows to show are read from what was written."""
         name = result.table.name
         across = SESSION not in result.table.names
-        rows = result.run(source.everything if across else source)
-        rows.write.mode("append").parquet((self._results / name).for_spark)
+        tables = source.everything if across else source
+        tables.write(result.table, result.run(tables))
+        if self._added is not None and not across:
+            self._keep_earlier(name)
         stored = Results(self._results)
         order = (
             *((column, DOWN) for column in result.worst),

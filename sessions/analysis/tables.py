@@ -47,6 +47,7 @@ class DatasetTables:
         self._left_out = dataset.left_out()
         self._tables: dict[str, DataFrame] = {}
         self._materialised: dict[str, DataFrame] = {}
+        self._written: dict[str, list[str]] = {}
         self._making: dict[str, Lock] = {}
 
     @cached_property
@@ -146,18 +147,39 @@ class DatasetTables:
             if name not in self._materialised:
                 computed = make(self)
                 folder = self._folder / name
-                computed.write.parquet(folder.for_spark)
-                self._materialised[name] = self._parquet(computed.schema, folder.for_spark_to_read)
+                names = self._write(computed, folder)
+                self._materialised[name] = self._stored(computed.schema, folder, names)
             return self._materialised[name]
 
     def release(self) -> None:
         """Delete what was materialised."""
         self._folder.delete()
 
+    def write(self, table: Table, rows: DataFrame) -> None:
+        """Write the rows of a result, in a new folder."""
+        self._written[table.name] = self._write(rows, self._results / table.name)
+
     def result(self, table: Table) -> DataFrame:
-        """Return the rows of a written result, limited to these sessions."""
+        """Return the rows of a result that :meth:`write` wrote here; otherwise of all sessions."""
         folder = self._results / table.name
-        rows = self._parquet(spark_schema(table), folder.for_spark_to_read)
-        if self._only is None or SESSION not in table.names:
-            return rows
-        return self._limited(rows, self._only)
+        names = self._written.get(table.name) or _parquet_files(folder)
+        return self._stored(spark_schema(table), folder, names)
+
+    @staticmethod
+    def _write(rows: DataFrame, folder: Location) -> list[str]:
+        rows.write.parquet(folder.for_spark)
+        return _parquet_files(folder)
+
+    def _stored(self, schema: "StructType | str", folder: Location, names: list[str]) -> DataFrame:
+        """Return the rows in files; Spark leaves out of its plans what has none."""
+        import pyarrow.dataset as pad
+
+        paths = [folder / name for name in names]
+        files = [path.arrow_path for path in paths]
+        there = pad.dataset(files, format="parquet", filesystem=folder.filesystem)
+        rows = self._parquet(schema, *(path.for_spark_to_read for path in paths))
+        return rows if there.count_rows() else rows.limit(0)
+
+
+def _parquet_files(folder: Location) -> list[str]:
+    return [name for name in folder.listed() if name.endswith(".parquet")]

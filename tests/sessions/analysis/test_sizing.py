@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.analysis import sizing
+from sessions.analysis.commit_latency import hw_lag
+from sessions.analysis.hw_lag import hw_lag_timeline
+from sessions.analysis.isr_churn import isr_churn
+from sessions.analysis.leader_balance import leader_balance
 from sessions.analysis.sizing import (
     COMPILED_MIN,
     INTERPRETED,
@@ -22,7 +26,7 @@ from tests.sessions.dataset.reading import exported
 from tests.sessions.dataset.streams import committed_story
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def test_few_events_are_not_worth_compiling_queries() -> None:
@@ -85,3 +89,33 @@ def test_few_rows_are_in_one_partition_and_many_are_not(
     assert partitions() == 1
     monkeypatch.setattr(sizing, "SMALL_MAX", 0)
     assert partitions() > 1
+
+
+@pytest.mark.spark
+def test_few_rows_are_not_shuffled(spark: "SparkSession", tmp_path: Path) -> None:
+    exported(committed_story().events, tmp_path / "dataset", "s1")
+    dataset = Dataset(tmp_path / "dataset")
+    with suited(spark, dataset.commits()):
+        tables = DatasetTables(spark, dataset, Location(tmp_path))
+        for table in (isr_churn, leader_balance, hw_lag, hw_lag_timeline):
+            plan = table(tables)._jdf.queryExecution().executedPlan().toString()
+            assert "SortMergeJoin" in plan
+            assert "Exchange" not in plan
+
+
+@pytest.mark.spark
+def test_a_stored_table_without_rows_is_known_to_be_empty(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    exported(committed_story().events, tmp_path / "dataset", "s1")
+    tables = DatasetTables(spark, Dataset(tmp_path / "dataset"), Location(tmp_path))
+    events = tables.table(EVENTS)
+
+    def plan_of(rows: "DataFrame") -> str:
+        return str(rows._jdf.queryExecution().optimizedPlan().toString())
+
+    none = tables.materialised("none", lambda _: events.where("seq < 0"))
+    assert none.schema == events.schema
+    assert plan_of(none).startswith("LocalRelation <empty>")
+    some = tables.materialised("some", lambda _: events)
+    assert some.count() == events.count() > 0
