@@ -41,6 +41,7 @@ from emulator.replication.leader_epoch_cache import UNDEFINED
 from emulator.replication.partition import (
     ASK_AGAIN,
     HALT,
+    NEVER_US,
     NONE,
     AdjustToLeader,
     AppendFetched,
@@ -51,6 +52,7 @@ from emulator.replication.partition import (
     IsrRefused,
     IsrStored,
     LoseTail,
+    RemoteReplica,
     Restart,
     Rules,
     TruncateToEpochEnd,
@@ -60,7 +62,6 @@ from emulator.replication.partition import (
     log_end_for,
     produce_error,
 )
-from emulator.replication.remote_replica import NEVER_US, RemoteReplica
 
 FENCED_ERROR: Final = "FENCED_LEADER_EPOCH"
 OUT_OF_RANGE_ERROR: Final = "OFFSET_OUT_OF_RANGE"

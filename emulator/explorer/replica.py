@@ -20,6 +20,7 @@ from emulator.replication.leader_epoch_cache import LeaderEpochCache
 from emulator.replication.partition import (
     FOLLOWER,
     LEADER,
+    NEVER_US,
     NONE,
     OFFLINE,
     Append,
@@ -34,6 +35,7 @@ from emulator.replication.partition import (
     Partition,
     PendingIsr,
     ProposeIsr,
+    RemoteReplica,
     RestartLog,
     Rules,
     StartFetching,
@@ -44,7 +46,6 @@ from emulator.replication.partition import (
     acks_all_error,
     step,
 )
-from emulator.replication.remote_replica import NEVER_US, RemoteReplica
 
 TP: Final = "t-0"
 CONTROLLER_EPOCH: Final = 1

@@ -33,15 +33,6 @@ from msgspec.structs import replace
 
 from emulator.releases.profiles import Profile
 from emulator.replication.leader_epoch_cache import UNDEFINED, LeaderEpochCache
-from emulator.replication.remote_replica import (
-    NEVER_US,
-    RemoteReplica,
-    follower_high_watermark,
-    holds_high_watermark,
-    is_out_of_sync,
-    may_join_isr,
-    record_fetch,
-)
 from emulator.replication.truncation import truncation_by_response
 
 LEADER: Final = "leader"
@@ -63,6 +54,25 @@ BEHIND: Final = (
     "INVALID_UPDATE_VERSION",
 )
 """Errors for an ISR change by a leader that does not have its partition's latest state."""
+
+
+NEVER_US = -(10**15)
+"""Longer ago than any maximum lag: virtual time begins at 0."""
+
+
+class RemoteReplica(Struct, array_like=True, gc=False):
+    """A leader's record of one follower (Kafka's class Replica); offsets of -1 are unknown.
+
+    ``since_us`` is when the leader's epoch began: earlier fetches do not count. ``told_hw`` is the
+    last HW sent to it, in the releases that track it (2.4 and 2.5).
+    """
+
+    leo: int = -1
+    last_caught_up_us: int = NEVER_US
+    last_fetch_us: int = NEVER_US
+    last_fetch_leader_leo: int = -1
+    told_hw: int = -1
+    since_us: int = 0
 
 
 class PendingIsr(Struct, array_like=True, gc=False):
@@ -149,6 +159,13 @@ class Rules(Struct, frozen=True, gc=False):
     counts_fetch_first: bool
     tells_raised_high_watermark: bool
     log_start_replicated: bool
+    caught_up_by_fetching: bool
+    caught_up_at_previous_fetch: bool
+    in_sync_at_log_end: bool
+    lag_in_messages: bool
+    isr_expand_needs_epoch_start: bool
+    caught_up_hold_high_watermark: bool
+    caught_up_at_log_end: bool
 
     @staticmethod
     def of(profile: Profile) -> "Rules":
@@ -177,6 +194,13 @@ class Rules(Struct, frozen=True, gc=False):
             tells_raised_high_watermark=has("fetch_recorded_before_read")
             or has("response_has_raised_high_watermark"),
             log_start_replicated=has("log_start_offset_replicated"),
+            caught_up_by_fetching=has("lag_time_since_last_fetch"),
+            caught_up_at_previous_fetch=has("caught_up_at_previous_fetch"),
+            in_sync_at_log_end=has("in_sync_at_log_end"),
+            lag_in_messages=has("replica_lag_in_messages"),
+            isr_expand_needs_epoch_start=has("isr_expand_needs_epoch_start"),
+            caught_up_hold_high_watermark=has("caught_up_replicas_hold_high_watermark"),
+            caught_up_at_log_end=has("caught_up_at_log_end"),
         )
 
 
@@ -999,13 +1023,32 @@ def _append(state: Partition, command: Append, rules: Rules, moment: Moment) -> 
     return effects
 
 
+def record_fetch(
+    rules: Rules, remote: RemoteReplica, offset: int, leader_leo: int, now_us: int
+) -> None:
+    """Record a follower's fetch at ``offset``, made while the leader's LEO was ``leader_leo``.
+
+    The offset is the follower's acknowledgement.
+
+    Source: Replica.updateFetchState (0.10.2+), Replica.updateLogReadResult (0.9),
+    Replica.logEndOffset (0.8).
+    """
+    if offset >= leader_leo or rules.caught_up_by_fetching:
+        remote.last_caught_up_us = now_us
+    elif rules.caught_up_at_previous_fetch and offset >= remote.last_fetch_leader_leo >= 0:
+        remote.last_caught_up_us = max(remote.last_caught_up_us, remote.last_fetch_us)
+    remote.leo = offset
+    remote.last_fetch_leader_leo = leader_leo
+    remote.last_fetch_us = now_us
+
+
 def _count_fetch(state: Partition, command: CountFetch, rules: Rules, moment: Moment) -> Effects:
     """Treat a follower's fetch offset as acknowledgement (Partition.updateFollowerFetchState)."""
     effects: Effects = []
     follower, offset = command.follower, command.offset
     remote = state.remotes[follower]
     moved = remote.leo != offset
-    record_fetch(rules.profile, remote, offset, state.log_end, moment.now_us)
+    record_fetch(rules, remote, offset, state.log_end, moment.now_us)
     if moved:
         effects.append(RememberLogEnd(follower, offset))
     proposed = (
@@ -1074,7 +1117,21 @@ def _holds_back(
     """
     if rules.only_live_hold_high_watermark and follower not in moment.live_brokers:
         return False
-    return holds_high_watermark(rules.profile, remote, end, moment.now_us, moment.lag_time_us)
+    return holds_high_watermark(rules, remote, end, moment.now_us, moment.lag_time_us)
+
+
+def holds_high_watermark(
+    rules: Rules, remote: RemoteReplica, leader_leo: int, now_us: int, lag_time_us: int
+) -> bool:
+    """Whether an assigned replica outside the ISR holds back the HW because it is caught up.
+
+    Source: Partition.maybeIncrementLeaderHW 0.10.2+, KAFKA-4485.
+    """
+    if not rules.caught_up_hold_high_watermark:
+        return False
+    if rules.caught_up_at_log_end and remote.leo == leader_leo:
+        return True
+    return now_us - remote.last_caught_up_us <= lag_time_us
 
 
 def _may_be_member(follower: int, rules: Rules, moment: Moment) -> bool:
@@ -1097,9 +1154,23 @@ def _propose_expansion(
     if state.pending is not None or not _may_be_member(follower, rules, moment):
         return False
     leo = state.remotes[follower].leo
-    if not may_join_isr(rules.profile, leo, state.high_watermark, state.epoch_start):
+    if not may_join_isr(rules, leo, state.high_watermark, state.epoch_start):
         return False
     _propose(state, ProposeIsr([*state.isr, follower], EXPAND, follower), rules, effects)
+    return True
+
+
+def may_join_isr(rules: Rules, follower_leo: int, leader_hw: int, epoch_start: int | None) -> bool:
+    """Whether a follower's fetch offset admits it to the ISR.
+
+    It must have reached the leader's HW and, from 2.0.1 on, the start of the leader's epoch.
+
+    Source: Partition.isFollowerInSync; KAFKA-7128.
+    """
+    if follower_leo < leader_hw:
+        return False
+    if rules.isr_expand_needs_epoch_start:
+        return epoch_start is not None and follower_leo >= epoch_start
     return True
 
 
@@ -1107,6 +1178,27 @@ def _propose(state: Partition, proposal: ProposeIsr, rules: Rules, effects: Effe
     if rules.isr_by_controller:
         state.pending = PendingIsr(proposal.isr, proposal.change)
     effects.append(proposal)
+
+
+def is_out_of_sync(
+    rules: Rules,
+    remote: RemoteReplica,
+    leader_leo: int,
+    now_us: int,
+    *,
+    lag_time_us: int,
+    lag_messages: int,
+) -> bool:
+    """Whether a member has to leave the ISR.
+
+    Source: Partition.getOutOfSyncReplicas; KIP-16 (0.9: time only); 2.1+: never while it is
+    caught up.
+    """
+    if rules.in_sync_at_log_end and remote.leo == leader_leo:
+        return False
+    if rules.lag_in_messages and 0 <= remote.leo < leader_leo - lag_messages:
+        return True
+    return now_us - remote.last_caught_up_us > lag_time_us
 
 
 def _expire_isr(state: Partition, command: ExpireIsr, rules: Rules, moment: Moment) -> Effects:
@@ -1122,7 +1214,7 @@ def _expire_isr(state: Partition, command: ExpireIsr, rules: Rules, moment: Mome
         fetched_us = command.session_fetches.get(follower, 0)
         remote.last_caught_up_us = caught_up_us(remote, state.log_end, fetched_us)
         if is_out_of_sync(
-            rules.profile,
+            rules,
             remote,
             state.log_end,
             moment.now_us,
@@ -1171,6 +1263,14 @@ def _isr_refused(state: Partition, command: IsrRefused, _rules: Rules, _moment: 
 
 
 # ---- following
+
+
+def follower_high_watermark(leader_high_watermark: int, log_end_offset: int) -> int:
+    """A follower's HW after a response, min(leader's HW, own LEO), even if it falls.
+
+    Source: ReplicaFetcherThread.processPartitionData; the documents' rule 4.
+    """
+    return max(0, min(leader_high_watermark, log_end_offset))
 
 
 def _append_fetched(
@@ -1320,7 +1420,7 @@ def _assign_epoch(
 ) -> None:
     """Add an epoch's start offset to the cache, if it is new."""
     cache = state.epochs
-    if cache is None or cache.latest == epoch:
+    if cache is None or (cache.entries and cache.entries[-1][0] == epoch):
         return
     if cache.assign(epoch, offset, rules.epoch_assigned_at_election):
         effects.append(StoreEpochs(list(cache.entries)))

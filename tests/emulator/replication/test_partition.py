@@ -13,6 +13,7 @@ from emulator.replication.leader_epoch_cache import LeaderEpochCache
 from emulator.replication.partition import (
     FOLLOWER,
     LEADER,
+    NEVER_US,
     OFFLINE,
     TRANSITIONS,
     AdoptIsr,
@@ -34,6 +35,7 @@ from emulator.replication.partition import (
     Partition,
     PendingIsr,
     ProposeIsr,
+    RemoteReplica,
     Restart,
     Rules,
     StartFetching,
@@ -44,7 +46,6 @@ from emulator.replication.partition import (
     produce_error,
     step,
 )
-from emulator.replication.remote_replica import NEVER_US, RemoteReplica
 from tests.support.generations import since
 from tests.support.machines import Batch, Machines
 

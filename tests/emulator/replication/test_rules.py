@@ -7,18 +7,23 @@ from hypothesis import strategies as st
 from emulator.releases.profiles import PROFILES, VERSIONS
 from emulator.replication import (
     leader_epoch_cache,
-    remote_replica,
     truncation,
 )
 from emulator.replication.partition import (
     LEADER,
+    NEVER_US,
     CheckHighWatermark,
     Moment,
     Partition,
+    RemoteReplica,
     Rules,
+    follower_high_watermark,
+    holds_high_watermark,
+    is_out_of_sync,
+    may_join_isr,
+    record_fetch,
     step,
 )
-from emulator.replication.remote_replica import NEVER_US, RemoteReplica
 from emulator.replication.truncation import Truncation
 
 SECOND_US = 1_000_000
@@ -93,7 +98,7 @@ def test_a_leaders_high_watermark_never_goes_back_nor_past_the_log(
     ],
 )
 def test_a_followers_high_watermark(leader_hw: int, log_end_offset: int, becomes: int) -> None:
-    assert remote_replica.follower_high_watermark(leader_hw, log_end_offset) == becomes
+    assert follower_high_watermark(leader_hw, log_end_offset) == becomes
 
 
 # ---- what a leader remembers of a fetch
@@ -103,7 +108,7 @@ def fetched(
     version: str, offset: int, leader_leo: int, now_us: int, remote: RemoteReplica | None = None
 ) -> RemoteReplica:
     remote = remote or RemoteReplica()
-    remote_replica.record_fetch(PROFILES[version], remote, offset, leader_leo, now_us)
+    record_fetch(Rules.of(PROFILES[version]), remote, offset, leader_leo, now_us)
     return remote
 
 
@@ -175,8 +180,8 @@ def test_a_slow_joiner_is_caught_up_from_0_10_2_and_waits_for_ever_before() -> N
 
 
 def is_out(version: str, remote: RemoteReplica, leader_leo: int, now_us: int) -> bool:
-    return remote_replica.is_out_of_sync(
-        PROFILES[version],
+    return is_out_of_sync(
+        Rules.of(PROFILES[version]),
         remote,
         leader_leo,
         now_us,
@@ -228,9 +233,7 @@ def test_a_silent_member_that_is_ahead_of_its_new_leader_does_not(version: str) 
 
 
 def holds(version: str, remote: RemoteReplica, leader_leo: int = 9, now_us: int = LAG_US) -> bool:
-    return remote_replica.holds_high_watermark(
-        PROFILES[version], remote, leader_leo, now_us, LAG_US
-    )
+    return holds_high_watermark(Rules.of(PROFILES[version]), remote, leader_leo, now_us, LAG_US)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -258,14 +261,14 @@ def test_a_replica_at_the_log_end_holds_it_however_silent_from_3_5(version: str)
 def test_joining_needs_the_high_watermark_and_not_the_log_end(
     version: str, leo: int, joins: bool
 ) -> None:
-    assert remote_replica.may_join_isr(PROFILES[version], leo, 15, 0) is joins
+    assert may_join_isr(Rules.of(PROFILES[version]), leo, 15, 0) is joins
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_joining_needs_the_start_of_the_leaders_epoch_from_2_0_1(version: str) -> None:
-    joins = remote_replica.may_join_isr(PROFILES[version], 15, 15, 16)
+    joins = may_join_isr(Rules.of(PROFILES[version]), 15, 15, 16)
     assert joins == (version in versions("documents", "2.0.0"))
-    assert remote_replica.may_join_isr(PROFILES[version], 16, 15, 16)
+    assert may_join_isr(Rules.of(PROFILES[version]), 16, 15, 16)
 
 
 # ---- where a follower cuts
