@@ -63,7 +63,6 @@ from emulator.simulation.kernel import Host, Kernel, KernelState, Observer
 from emulator.simulation.network import Network, NetworkState
 from emulator.simulation.pieces import pieces
 from emulator.simulation.snapshot import copier
-from emulator.storage.log import Log
 from emulator.storage.record_ledger import RecordLedger
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper.environment import Environment
@@ -204,10 +203,11 @@ class Cluster:
         self.environment.observers.append(self.facts.changed)
         self.kernel.subscribe(self._forget_deleted, [events.LogStartOffsetChanged])
         self.kernel.subscribe(self._forget_log, [events.LogDeleted])
-        self.audit = Audit(state.audit, self.kernel, self.logs_of, self.log_of)
+        disks = {number: broker.core.replicas for number, broker in state.brokers.items()}
+        self.audit = Audit(state.audit, self.kernel, disks, state.assignments)
         eligible_of = self.metadata_facts.eligible if self.controllers else nobody_eligible
         self.invariants = Invariants(
-            state.invariants, self.kernel, self.profile, self.replica, eligible_of
+            state.invariants, self.kernel, self.profile, disks, eligible_of
         )
         if self.controllers:
             self.metadata_facts.on_lost = self.invariants.metadata_lost
@@ -458,26 +458,9 @@ class Cluster:
 
     # ---- inspection
 
-    def logs_of(self, tp: str) -> dict[int, Log]:
-        """Each assigned broker's log of a partition."""
-        logs: dict[int, Log] = {}
-        brokers = self.state.brokers
-        for number in self.state.assignments.get(tp, ()):
-            broker = brokers.get(number)
-            replica = None if broker is None else broker.core.replicas.get(tp)
-            if replica is not None:
-                logs[number] = replica.log
-        return logs
-
-    def log_of(self, tp: str, broker: int) -> Log | None:
-        """An assigned broker's log of a partition; None if it has none."""
-        replica = self.replica(tp, broker)
-        is_assigned = broker in self.state.assignments.get(tp, ())
-        return replica.log if replica is not None and is_assigned else None
-
     def _forget_deleted(self, event: events.LogStartOffsetChanged) -> None:
         """Discard batches once the last log that has them deletes them."""
-        logs = self.logs_of(event.tp)
+        logs = self.audit.logs_of(event.tp)
         deleting = logs.pop(event.broker, None)
         if deleting is None:
             return

@@ -12,9 +12,9 @@ A check leaves a mark: its findings below the end of the leader's log. The next 
 latest valid mark, so that its cost depends on what has happened since, not on the whole history.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import combinations, zip_longest
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec import Struct, field
 
@@ -134,22 +134,29 @@ EMPTY: Final = Log()
 """The remains of a deleted log."""
 
 
-LogsOf = Callable[[str], dict[int, Log]]
-"""Returns each broker's log of a partition."""
+class Replica(Protocol):
+    """A replica on a broker's disk, as far as the audit reads it."""
 
-LogOf = Callable[[str, int], Log | None]
-"""Returns one broker's log of a partition; None if it has none."""
+    @property
+    def log(self) -> Log:
+        """Its records."""
 
 
 class Audit:
     """Derives ground truth from events and emits its changes."""
 
-    def __init__(self, state: AuditState, kernel: Kernel, logs_of: LogsOf, log_of: LogOf) -> None:
-        """Observe ``kernel``; read logs through ``logs_of`` and ``log_of``."""
+    def __init__(
+        self,
+        state: AuditState,
+        kernel: Kernel,
+        disks: Mapping[int, Mapping[str, Replica]],
+        assignments: Mapping[str, Collection[int]],
+    ) -> None:
+        """Observe ``kernel``; read the replicas that partitions have on the brokers' ``disks``."""
         self.state = state
         self.kernel = kernel
-        self.logs_of = logs_of
-        self.log_of = log_of
+        self.disks = disks
+        self.assignments = assignments
         kernel.subscribe(self._acknowledged, [events.ProduceAcknowledged])
         kernel.subscribe(self._appended, [events.RecordsAppended])
         kernel.subscribe(self._consumed, [events.RecordsConsumed])
@@ -160,6 +167,23 @@ class Audit:
         kernel.subscribe(self._forget, [events.PartitionStateRemoved])
         kernel.subscribe(self._assigned, [events.ReplicasAssigned])
         kernel.subscribe(self._topic_gone, [events.TopicDeleted])
+
+    def logs_of(self, tp: str) -> dict[int, Log]:
+        """Each assigned broker's log of a partition."""
+        logs: dict[int, Log] = {}
+        for broker in self.assignments.get(tp, ()):
+            disk = self.disks.get(broker)
+            replica = None if disk is None else disk.get(tp)
+            if replica is not None:
+                logs[broker] = replica.log
+        return logs
+
+    def _log_of(self, tp: str, broker: int) -> Log | None:
+        """An assigned broker's log of a partition; None if it has none."""
+        if broker not in self.assignments.get(tp, ()) or broker not in self.disks:
+            return None
+        replica = self.disks[broker].get(tp)
+        return None if replica is None else replica.log
 
     def _audit_of(self, tp: str) -> PartitionAudit:
         partition = self.state.partitions.get(tp)
@@ -190,13 +214,13 @@ class Audit:
     def _acknowledged(self, event: events.ProduceAcknowledged) -> None:
         self.state.acked += event.count
         partition = self._audit_of(event.tp)
-        if partition.acked is NONE_ACKED:
-            partition.acked = AckedList()
-        partition.acked.append(Acked(event.first_record, event.count, event.base_offset))
         if event.base_offset < 0:
             self._defer(event.tp, event.seq)
         elif not self._is_held(event.tp, partition.leader, event.base_offset, event.first_record):
             self.state.dirty[event.tp] = event.seq
+        if partition.acked is NONE_ACKED:
+            partition.acked = AckedList()
+        partition.acked.append(Acked(event.first_record, event.count, event.base_offset))
 
     def _defer(self, tp: str, seq: int) -> None:
         if not self.state.deferred:
@@ -216,7 +240,7 @@ class Audit:
 
     def _is_held(self, tp: str, leader: int, offset: int, record: int) -> bool:
         """Whether the leader's log has that record there: the report may be late."""
-        log = self.log_of(tp, leader)
+        log = self._log_of(tp, leader)
         batch = None if log is None else _batch_at(log, offset)
         return batch is not None and batch.first_record + offset - batch.base_offset == record
 
@@ -239,13 +263,13 @@ class Audit:
 
     def _has_gaps(self, tp: str, partition: PartitionAudit) -> bool:
         """Whether the leader's log lacks offsets whose records are not known."""
-        log = None if not any(partition.committed) else self.log_of(tp, partition.leader)
+        log = None if not any(partition.committed) else self._log_of(tp, partition.leader)
         return log is not None and bool(_gaps(log, partition.committed))
 
     def _deleted(self, event: events.LogStartOffsetChanged) -> None:
         """Records deleted from the start of the leader's log do not count as lost."""
         partition = self._audit_of(event.tp)
-        log = self.log_of(event.tp, event.broker)
+        log = self._log_of(event.tp, event.broker)
         if event.broker != partition.leader or log is None:
             return
         for batch in log.batches:

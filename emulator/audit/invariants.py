@@ -5,7 +5,7 @@ later releases exist); such a violation is marked as known. The names follow
 hachikuji/kafka-specification where it defines one.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from sys import intern
 
 from msgspec import Struct, field
@@ -70,8 +70,6 @@ class InvariantState(Struct, array_like=True, gc=False):
     quorum_leaders: dict[int, int] = field(default_factory=dict)
 
 
-ReplicaOf = Callable[[str, int], Partition | None]
-"""Returns a broker's replica of a partition."""
 EligibleOf = Callable[[str], Collection[int]]
 """Returns a partition's eligible leader replicas (KRaft)."""
 
@@ -89,16 +87,16 @@ class Invariants:
         state: InvariantState,
         kernel: Kernel,
         profile: Profile,
-        replica_of: ReplicaOf,
+        disks: Mapping[int, Mapping[str, Partition]],
         eligible_of: EligibleOf = nobody_eligible,
     ) -> None:
-        """Observe ``kernel``; look up LEOs and HWs through ``replica_of``.
+        """Observe ``kernel``; look up LEOs and HWs on the brokers' ``disks``.
 
         ``eligible_of`` returns the eligible leader replicas of a partition, in KRaft mode.
         """
         self.state = state
         self.kernel = kernel
-        self.replica_of = replica_of
+        self.disks = disks
         self.eligible_of = eligible_of
         self.known = known_violations(profile)
         kernel.subscribe(self._high_watermark, [events.HighWatermarkChanged])
@@ -120,7 +118,7 @@ class Invariants:
 
     def end_of(self, tp: str, broker: int) -> int:
         """The LEO of a broker's replica, 0 if it has none."""
-        replica = self.replica_of(tp, broker)
+        replica = self.disks.get(broker, {}).get(tp)
         return 0 if replica is None else replica.log_end
 
     def _broken(self, name: str, tp: str, detail: str, seq: int) -> None:
@@ -129,7 +127,7 @@ class Invariants:
     def flush(self) -> None:
         cut, self.state.cut = self.state.cut, []
         for tp, broker, seq in cut:
-            replica = self.replica_of(tp, broker)
+            replica = self.disks.get(broker, {}).get(tp)
             if replica is not None:
                 self._check_in_log(tp, broker, replica.high_watermark, seq)
         pending, self.state.pending = self.state.pending, []
@@ -157,7 +155,7 @@ class Invariants:
             watched.committed = max(watched.committed, event.high_watermark)
 
     def _check_in_log(self, tp: str, broker: int, high_watermark: int, seq: int) -> None:
-        replica = self.replica_of(tp, broker)
+        replica = self.disks.get(broker, {}).get(tp)
         end = 0 if replica is None else replica.log_end
         if high_watermark > end:
             detail = f"HW {high_watermark} > LEO {end} on broker {broker}"

@@ -273,7 +273,7 @@ class AnythingGoes(RuleBasedStateMachine):
             assert assigned is not None
             assert info.leader >= 0, (tp, info)
             assert sorted(info.isr) == sorted(assigned), (tp, info)
-            ends = {broker: log.end for broker, log in cluster.logs_of(tp).items()}
+            ends = {broker: log.end for broker, log in cluster.audit.logs_of(tp).items()}
             assert len(set(ends.values())) == 1, (tp, ends)
 
 

@@ -127,7 +127,7 @@ def incomplete(cluster: Cluster) -> list[str]:
             continue
         if info.leader < 0 or sorted(info.isr) != sorted(assigned):
             found.append(f"{tp} has leader {info.leader} and ISR {info.isr} of {assigned}")
-        ends = {broker: log.end for broker, log in cluster.logs_of(tp).items()}
+        ends = {broker: log.end for broker, log in cluster.audit.logs_of(tp).items()}
         if len(set(ends.values())) != 1:
             found.append(f"{tp} has logs that end at {ends}")
     return found

@@ -136,7 +136,7 @@ class KraftSoak(RandomRun):
             self.do(Consume(topic=topic, partition=int(number), consumer="probe"))
             reader = self.cluster.clients.state.consumers["probe"]
             leader = -1 if isr is None else isr.leader
-            end = self.cluster.logs_of(tp)[leader].end
+            end = self.cluster.audit.logs_of(tp)[leader].end
             if reader.position != end:
                 self.check("clients", [f"{tp} ends at {end}, the consumer at {reader.position}"])
 

@@ -144,6 +144,6 @@ class Soak(RandomRun):
             self.do(Wait(duration_us=SECOND_US))
             self.do(Consume(topic=topic, partition=int(number), consumer="probe"))
             reader = self.cluster.clients.state.consumers["probe"]
-            end = self.cluster.logs_of(tp)[leader].end if leader is not None else -1
+            end = self.cluster.audit.logs_of(tp)[leader].end if leader is not None else -1
             if reader.position != end:
                 self.check("clients", [f"{tp} ends at {end}, the consumer at {reader.position}"])

@@ -16,6 +16,7 @@ from emulator.inputs.statements import (
 from emulator.protocol import RecordBatch
 from emulator.simulation.kernel import Kernel, KernelState
 from emulator.storage.log import Log
+from tests.support.disks import Disks
 from tests.support.running import do, produce, until, with_topic
 
 
@@ -30,7 +31,7 @@ def _audited(logs: dict[int, Log]) -> tuple[Audit, Kernel, list[Event]]:
     seen: list[Event] = []
     kernel = Kernel(KernelState(random_state=1))
     kernel.subscribe(seen.append, [events.AuditChanged])
-    audit = Audit(AuditState(), kernel, lambda _tp: logs, lambda _tp, broker: logs.get(broker))
+    audit = Audit(AuditState(), kernel, Disks("t-0", logs), {"t-0": list(logs)})
     kernel.emit(events.PartitionStateChanged, "t-0", 0, 0, [0, 1], 1, 0)
     return audit, kernel, seen
 

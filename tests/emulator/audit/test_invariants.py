@@ -21,11 +21,16 @@ def _replica(end: int, high_watermark: int = 0) -> Replica:
     return Replica("t-0", 0, log=Log(end=end), log_end=end, high_watermark=high_watermark)
 
 
+def _disks(replica: Replica) -> dict[int, dict[str, Replica]]:
+    """The same replica on the disks of five brokers."""
+    return {broker: {replica.tp: replica} for broker in range(5)}
+
+
 def _checked(version: str = "3.9", end: int = 5) -> tuple[Invariants, Kernel, list[Event]]:
     seen: list[Event] = []
     kernel = Kernel(KernelState(random_state=1))
     kernel.subscribe(seen.append, [events.InvariantViolated])
-    checks = Invariants(InvariantState(), kernel, PROFILES[version], lambda *_: _replica(end))
+    checks = Invariants(InvariantState(), kernel, PROFILES[version], _disks(_replica(end)))
     return checks, kernel, seen
 
 
@@ -54,7 +59,7 @@ def test_a_high_watermark_that_is_left_above_a_log_that_was_truncated_is_one(
     version: str, known: bool
 ) -> None:
     checks, kernel, seen = _checked(version)
-    checks.replica_of = lambda *_: _replica(3, high_watermark=4)
+    checks.disks = _disks(_replica(3, high_watermark=4))
     kernel.emit(events.LogTruncated, "t-0", 1, 3, 5, "to end of epoch")
     assert seen == []
     checks.flush()
@@ -63,9 +68,9 @@ def test_a_high_watermark_that_is_left_above_a_log_that_was_truncated_is_one(
 
 def test_a_high_watermark_that_goes_with_its_log_is_none() -> None:
     checks, kernel, seen = _checked()
-    checks.replica_of = lambda *_: _replica(3, high_watermark=3)
+    checks.disks = _disks(_replica(3, high_watermark=3))
     kernel.emit(events.LogTruncated, "t-0", 1, 3, 5, "to end of epoch")
-    checks.replica_of = lambda *_: None
+    checks.disks = {}
     kernel.emit(events.LogTruncated, "t-0", 2, 3, 5, "to end of epoch")
     checks.flush()
     assert seen == []
@@ -101,7 +106,7 @@ def test_a_member_joins_with_all_that_is_committed(
     kernel.emit(events.PartitionStateChanged, "t-0", 2, 0, [2], 1, 0)
     kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 0)
     kernel.emit(events.HighWatermarkChanged, "t-0", 2, 5, 0, "append")
-    checks.replica_of = lambda *_: _replica(end)
+    checks.disks = _disks(_replica(end))
     kernel.emit(events.PartitionStateChanged, "t-0", 2, 0, [2, member], 1, 1)
     checks.flush()
     assert _named(seen) == found
@@ -111,7 +116,7 @@ def test_who_leads_without_having_been_in_the_isr_does_not_join_it() -> None:
     checks, kernel, seen = _checked()
     kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 0)
     kernel.emit(events.HighWatermarkChanged, "t-0", 2, 5, 0, "append")
-    checks.replica_of = lambda *_: _replica(3)
+    checks.disks = _disks(_replica(3))
     kernel.emit(events.PartitionStateChanged, "t-0", 1, 1, [1], 1, 1)
     checks.flush()
     assert seen == []
@@ -198,7 +203,7 @@ def test_a_leader_with_all_that_is_committed_is_none(end: int) -> None:
     checks, kernel, seen = _checked(end=5)
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
-    checks.replica_of = lambda *_: _replica(end)
+    checks.disks = _disks(_replica(end))
     kernel.emit(events.LeaderElected, "t-0", 0, 2, 1, [2], "Offline")
     checks.flush()
     assert seen == []
@@ -213,7 +218,7 @@ def test_of_a_new_partition_nothing_is_committed() -> None:
 
 def test_a_replica_that_is_not_there_has_nothing() -> None:
     checks, kernel, seen = _checked()
-    checks.replica_of = lambda *_: None
+    checks.disks = {}
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 0, 0, "response")
     checks.flush()
     assert seen == []
@@ -229,7 +234,7 @@ def test_what_a_leader_of_an_earlier_epoch_or_nobody_says_is_not_committed() -> 
     kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 3)
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 2)
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
-    checks.replica_of = lambda *_: _replica(3)
+    checks.disks = _disks(_replica(3))
     kernel.emit(events.LeaderElected, "t-0", 1, 2, 4, [2], "Offline")
     checks.flush()
     assert seen == []
@@ -240,7 +245,7 @@ def test_only_a_leaders_high_watermark_says_what_is_committed(broker: int) -> No
     checks, kernel, seen = _checked(end=5)
     kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 0)
     kernel.emit(events.HighWatermarkChanged, "t-0", broker, 5, 0, "fetch")
-    checks.replica_of = lambda *_: _replica(3)
+    checks.disks = _disks(_replica(3))
     kernel.emit(events.LeaderElected, "t-0", 0, 2, 1, [2], "Offline")
     checks.flush()
     assert seen == []
@@ -250,7 +255,7 @@ def test_a_leader_without_what_was_committed_is_a_violation() -> None:
     checks, kernel, seen = _checked(end=5)
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
-    checks.replica_of = lambda *_: _replica(3)
+    checks.disks = _disks(_replica(3))
     kernel.emit(events.LeaderElected, "t-0", 0, 2, 1, [2], "Offline")
     checks.flush()
     assert [name for name, _ in _named(seen)] == ["TrueLeader"]
@@ -263,7 +268,7 @@ def _lost_its_tail(loss: events.Event) -> tuple[Invariants, Kernel, list[Event]]
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "append")
     kernel.emit(type(loss), *[getattr(loss, name) for name in loss.__struct_fields__[3:]])
-    checks.replica_of = lambda *_: _replica(3)
+    checks.disks = _disks(_replica(3))
     return checks, kernel, seen
 
 
@@ -286,9 +291,9 @@ def test_a_last_replica_that_lost_its_tail_and_leads_is_a_violation_that_is_know
 
 def test_who_joined_the_isr_again_counts_as_whole() -> None:
     checks, kernel, seen = _lost_its_tail(events.LogDeleted(1, 0, 0, "t-0", 2))
-    checks.replica_of = lambda *_: _replica(5)
+    checks.disks = _disks(_replica(5))
     kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1, 2], 1, 1)
-    checks.replica_of = lambda *_: _replica(3)
+    checks.disks = _disks(_replica(3))
     kernel.emit(events.LeaderElected, "t-0", 1, 2, 1, [2], "Offline")
     checks.flush()
     assert _named(seen) == [("TrueLeader", False)]
@@ -314,7 +319,7 @@ def test_an_unclean_election_is_no_violation() -> None:
     checks, kernel, seen = _checked(end=5)
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
-    checks.replica_of = lambda *_: _replica(3)
+    checks.disks = _disks(_replica(3))
     kernel.emit(events.LeaderElected, "t-0", 0, 2, 1, [2], "Unclean")
     checks.flush()
     assert seen == []
@@ -328,7 +333,7 @@ def test_what_an_old_leader_commits_after_an_unclean_election_is_given_up_with_t
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 1)
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 4, "append")
     kernel.emit(events.ReplicaRoleChanged, "t-0", 2, "leader", 2, 2)
-    checks.replica_of = lambda *_: _replica(0)
+    checks.disks = _disks(_replica(0))
     kernel.emit(events.LeaderElected, "t-0", 0, 2, 3, [2], "Offline")
     checks.flush()
     assert seen == []
@@ -348,7 +353,7 @@ def test_who_is_eligible_has_all_that_is_committed(end: int, found: list[tuple[s
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
     checks.eligible_of = lambda _: [2]
-    checks.replica_of = lambda _, broker: _replica(end if broker == 2 else 5)
+    checks.disks = {**_disks(_replica(5)), 2: {"t-0": _replica(end)}}
     kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1], 1, 1)
     checks.flush()
     assert _named(seen) == found
@@ -376,7 +381,7 @@ def test_an_eligible_replica_may_lose_its_tail_with_its_power() -> None:
     kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
     checks.eligible_of = lambda _: [2]
     kernel.emit(events.LogTruncated, "t-0", 2, 3, 5, POWER_LOSS)
-    checks.replica_of = lambda _, broker: _replica(3 if broker == 2 else 5)
+    checks.disks = {**_disks(_replica(5)), 2: {"t-0": _replica(3)}}
     kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1], 1, 1)
     kernel.emit(events.LogTruncated, "t-0", 2, 2, 3, "to end of epoch")
     checks.flush()

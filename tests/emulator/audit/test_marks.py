@@ -23,6 +23,7 @@ from emulator.scenario.runner import Runner
 from emulator.simulation.kernel import Kernel, KernelState
 from emulator.simulation.packed_list import PackedList
 from emulator.storage.log import Log, tail_of
+from tests.support.disks import Disks
 from tests.support.full_scan import full_scan
 from tests.support.random_scripts import script_of, timed_script_of
 from tests.support.running import do, with_topic
@@ -84,17 +85,11 @@ class Model:
         self.kernel = Kernel(KernelState(random_state=1), [])
         self.logs = {broker: Log() for broker in BROKERS}
         self.order = list(BROKERS)
-        self.audit = Audit(AuditState(), self.kernel, self.logs_of, self.log_of)
+        self.audit = Audit(AuditState(), self.kernel, Disks(TP, self.logs), {TP: self.order})
         self.next_record = 1
         self.sent: list[tuple[int, int]] = []
         self.leader = -1
         self.lead()
-
-    def logs_of(self, _tp: str) -> dict[int, Log]:
-        return {broker: self.logs[broker] for broker in self.order if broker in self.logs}
-
-    def log_of(self, _tp: str, broker: int) -> Log | None:
-        return self.logs.get(broker)
 
     @property
     def found(self) -> PartitionAudit:
@@ -208,7 +203,7 @@ class Model:
         self.kernel.emit(events.LogTruncated, TP, broker, at, before, "")
 
     def assign(self) -> None:
-        self.order = self.draw.sample(BROKERS, self.draw.choice([1, 2, 3]))
+        self.order[:] = self.draw.sample(BROKERS, self.draw.choice([1, 2, 3]))
         self.kernel.emit(events.ReplicasAssigned, TP, list(self.order), [], [])
 
 

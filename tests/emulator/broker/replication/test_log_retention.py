@@ -71,7 +71,7 @@ def delete(
 
 
 def starts(lab: WireLab) -> list[int]:
-    return [log.start for log in lab.cluster.logs_of("t-0").values()]
+    return [log.start for log in lab.cluster.audit.logs_of("t-0").values()]
 
 
 def lost(lab: WireLab) -> int:
