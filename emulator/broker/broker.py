@@ -25,11 +25,11 @@ from emulator.broker.membership import Handler, Membership, reset
 from emulator.broker.replication.alter_partition_manager import AlterPartitionManager
 from emulator.broker.replication.consumer_fetch import ConsumerReads
 from emulator.broker.replication.delayed_delete_records import DelayedDeletes
-from emulator.broker.replication.delayed_produce import DelayedProduces
 from emulator.broker.replication.fetch_session import FetchSessions
 from emulator.broker.replication.fetcher import FetcherManager
 from emulator.broker.replication.isr_manager import IsrManager
 from emulator.broker.replication.partition_locks import BEHIND_LOCKS, STATE_CHANGE
+from emulator.broker.replication.purgatory import DelayedOperations
 from emulator.broker.replication.replica import Replica
 from emulator.broker.share.share_partition_manager import SharePartitionManager
 from emulator.broker.zookeeper_membership.cluster_metadata import ZooKeeperMetadata
@@ -250,8 +250,8 @@ class Broker:
 
 REACTIONS: Final[Mapping[type, tuple[Callable[..., object], ...]]] = {
     # What a partition decides. The log and the index of replicas are changed before.
-    partition.MoveHighWatermark: (ConsumerReads.changed, SharePartitionManager.changed),
-    partition.CompleteProduces: (DelayedProduces.changed,),
+    partition.MoveHighWatermark: (DelayedOperations.read_more,),
+    partition.CompleteProduces: (DelayedOperations.complete_produces,),
     partition.OfferRecords: (FetchSessions.offer_records,),
     partition.CompleteFetches: (FetchSessions.high_watermark_moved,),
     partition.ProposeIsr: (
@@ -263,9 +263,9 @@ REACTIONS: Final[Mapping[type, tuple[Callable[..., object], ...]]] = {
     partition.BeginEpoch: (FetchSessions.epoch_began,),
     partition.BeginLeading: (Core.coordinates,),
     partition.StopLeading: (
-        DelayedProduces.changed,
+        DelayedOperations.complete_produces,
         FetchSessions.stopped_leading,
-        ConsumerReads.changed,
+        ConsumerReads.stopped_leading,
         DelayedDeletes.stopped_leading,
         SharePartitionManager.leads_no_more,
         Core.coordinates_no_more,

@@ -18,7 +18,7 @@ from emulator.broker.replication.isr_manager import IsrManager
 from emulator.broker.replication.log_retention import LogRetention, RetentionState
 from emulator.broker.replication.log_segments import LogSegments
 from emulator.broker.replication.partition_locks import LocksState, PartitionLocks
-from emulator.broker.replication.purgatory import PurgatoryState
+from emulator.broker.replication.purgatory import DelayedOperations, PurgatoryState
 from emulator.broker.replication.replica import Replica, ReplicaIndex, Replicas
 from emulator.broker.replication.replica_manager import ReplicaManager
 from emulator.broker.share.dead_letters import DeadLetterQueues
@@ -106,7 +106,7 @@ class Core:
             state.fetch_sessions,
             replicas,
             self.locks,
-            fetched=self.deletes.purgatory.check_and_complete,
+            deletes=self.deletes.purgatory,
         )
         segments = LogSegments(context)
         self.reads = ConsumerReads(
@@ -170,6 +170,9 @@ class Core:
             queues=self.dead_letters,
             end_after=segments.end_after,
             offset_since=self.reads.offset_since,
+        )
+        self.delayed = DelayedOperations(
+            self.produces.purgatory, (self.reads.delayed, self.shares.delayed)
         )
         self.coordinator = GroupCoordinator(
             context,

@@ -36,7 +36,7 @@ from emulator.protocol.fetch import (
     LATEST_TIERED,
     MAX_TIMESTAMP,
 )
-from emulator.replication.partition import MoveHighWatermark, StopLeading, divergence, epoch_error
+from emulator.replication.partition import StopLeading, divergence, epoch_error
 from emulator.storage.log import Log
 
 TIMEOUT = "consumer-fetch-timeout"
@@ -109,8 +109,8 @@ class ConsumerReads:
         delayed = DelayedFetch(request, client, expanded)
         self.delayed.try_complete_else_watch(delayed, message.max_wait_us)
 
-    def changed(self, replica: Replica, _effect: MoveHighWatermark | StopLeading) -> None:
-        """Check the waiting fetches: there may be more to read, or the leadership has ended."""
+    def stopped_leading(self, replica: Replica, _effect: StopLeading) -> None:
+        """Check the waiting fetches: the leadership has ended."""
         self.delayed.check_and_complete(replica.tp)
 
     def _enough(self, delayed: DelayedFetch) -> Rows | None:

@@ -5,11 +5,11 @@ from emulator.broker.replication.purgatory import (
     DelayedOperationPurgatory,
     PurgatoryState,
 )
-from emulator.broker.replication.replica import Replica, Replicas
+from emulator.broker.replication.replica import Replicas
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
 from emulator.protocol import ProduceResponse
-from emulator.replication.partition import CompleteProduces, StopLeading, acks_all_error
+from emulator.replication.partition import acks_all_error
 
 TIMEOUT = "produce-timeout"
 
@@ -40,10 +40,6 @@ class DelayedProduces:
             on_expiration=lambda _delayed: "REQUEST_TIMED_OUT",  # the records stay in the log
             on_complete=self._respond,
         )
-
-    def changed(self, replica: Replica, _effect: CompleteProduces | StopLeading) -> None:
-        """Check the waiting requests: the HW has moved, or the leadership has ended."""
-        self.purgatory.check_and_complete(replica.tp)
 
     def _error(self, delayed: DelayedProduce) -> str | None:
         replicas, replica = self.replicas, self.replicas.by_name[delayed.tp]

@@ -4,14 +4,19 @@ A follower's fetch is handled when it arrives, and once more when a parked fetch
 Followers only send what changed (fetch sessions, KIP-227), so an idle partition costs nothing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from emulator import events
 from emulator.broker.replication.partition_locks import PartitionLocks
-from emulator.broker.replication.purgatory import DelayedOperation, PurgatoryState
+from emulator.broker.replication.purgatory import (
+    DelayedOperation,
+    DelayedOperationPurgatory,
+    PurgatoryState,
+)
 from emulator.broker.replication.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE, NOT_LEADER
@@ -102,11 +107,11 @@ class FetchSessions:
         state: FetchSessionsState,
         replicas: Replicas,
         locks: PartitionLocks,
-        fetched: Callable[[str], None],
+        deletes: DelayedOperationPurgatory[Any, Any],
     ) -> None:
         """Serve ``replicas`` in ``context``, waiting for ``locks``.
 
-        ``fetched`` is called with each partition of which a follower has told what it has.
+        A follower that has told what it has of a partition may complete ``deletes`` of its records.
         """
         self.context = context
         self.kernel = context.kernel
@@ -117,7 +122,7 @@ class FetchSessions:
         self.gives_one_batch = context.profile.has("fetch_response_max_bytes")
         self.forgets_epochs = context.profile.has("incremental_fetch_without_epoch")
         self.quick = context.profile.has("delayed_fetch_completes_on_high_watermark")
-        self.fetched = fetched
+        self.deletes = deletes
 
     # ---- when followers fetched
 
@@ -282,10 +287,12 @@ class FetchSessions:
                 tp: _unfenced(partition) for tp, partition in session.partitions.items()
             }
         session.is_full = message.new_session
+        deletes = self.deletes.state.watchers
         for tp, partition in message.partitions.items():
             session.news.setdefault(tp, tp not in session.partitions)
             session.partitions[tp] = _unfenced(partition) if forgets else partition
-            self.fetched(tp)
+            if tp in deletes:
+                self.deletes.check_and_complete(tp)
         session.max_bytes = message.max_bytes
         return session
 
@@ -395,7 +402,8 @@ class FetchSessions:
             offset, replica.log_end, limit_bytes, at_least_one=at_least_one
         )
         if batches:
-            count = batches[-1].end_offset - offset
+            last = batches[-1]
+            count = last.base_offset + last.count - offset
             self.kernel.emit(events.RecordsRead, tp, self.context.id, follower, offset, count)
         else:
             session.ready[tp] = None  # the response was full: the next fetch reads it

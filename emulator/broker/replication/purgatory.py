@@ -15,6 +15,12 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct, field
 
 from emulator.broker_context import BrokerContext
+from emulator.replication.partition import (
+    CompleteProduces,
+    MoveHighWatermark,
+    Partition,
+    StopLeading,
+)
 
 
 class DelayedOperation(Struct, frozen=True, array_like=True, gc=False):
@@ -126,3 +132,24 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
             operation = self.state.operations.get(request)
             if operation is not None:
                 self.complete(operation, self._on_expiration(operation))
+
+
+class DelayedOperations(Struct, eq=False):
+    """The purgatories that changes to a partition concern (``kafka.cluster.DelayedOperations``).
+
+    ``fetches`` are those of consumers and of share groups.
+    """
+
+    produces: DelayedOperationPurgatory[Any, Any]
+    fetches: tuple[DelayedOperationPurgatory[Any, Any], ...]
+
+    def read_more(self, replica: Partition, _effect: MoveHighWatermark) -> None:
+        """Check the waiting fetches: there may be more to read."""
+        for purgatory in self.fetches:
+            purgatory.check_and_complete(replica.tp)
+
+    def complete_produces(
+        self, replica: Partition, _effect: CompleteProduces | StopLeading
+    ) -> None:
+        """Check the waiting produces: the HW has moved, or the leadership has ended."""
+        self.produces.check_and_complete(replica.tp)

@@ -66,7 +66,7 @@ from emulator.protocol import (
 from emulator.protocol.fetch import NO_LIMIT
 from emulator.protocol.record_batch import of_aborted
 from emulator.releases.group_configs import duration_us
-from emulator.replication.partition import MoveHighWatermark, StopLeading
+from emulator.replication.partition import StopLeading
 
 TIMEOUT: Final = "share-fetch-timeout"
 LOCKS: Final = "share-locks"
@@ -327,11 +327,6 @@ class SharePartitionManager:
 
     def _unknown_partitions(self, delayed: DelayedShareFetch) -> Results:
         return {tp: SharedPartition(error) for tp, error in delayed.unknown.items()}
-
-    def changed(self, replica: Replica, _effect: MoveHighWatermark | StopLeading) -> None:
-        """Check the waiting fetches: there may be more to acquire."""
-        if self.state.fetches.watchers:
-            self.delayed.check_and_complete(replica.tp)
 
     def leads_no_more(self, replica: Replica, _effect: StopLeading) -> None:
         """Forget the share-partitions of a partition: the next leader reads their state."""
