@@ -79,7 +79,7 @@ class Producers:
     def start(self, statement: Produce) -> int:
         """Start a `produce` statement; return its job id, under which its end is recorded."""
         producer = self.named(statement.producer)
-        job = Job(self.context.new_id(), statement, next_us=self.kernel.now)
+        job = Job(self.context.new_id(), statement, next_us=self.kernel.state.now_us)
         producer.jobs.append(job)
         if len(producer.jobs) == 1:
             self._pump(producer)
@@ -102,7 +102,7 @@ class Producers:
         """Start batches as far as may be, and record the jobs that are finished."""
         while producer.jobs:
             job = producer.jobs[0]
-            if job.is_sent:
+            if _is_sent(job):
                 if producer.flights:
                     return
                 producer.jobs.pop(0)
@@ -214,11 +214,10 @@ class Producers:
 
     def metadata_received(self, source: int, message: MetadataResponse) -> bool:
         """Handle a metadata response; return False if no producer requested it."""
-        waiting = self._waiting_for(message.request, ASKING)
+        waiting = self._waiting_for(source, message.request, ASKING)
         if waiting is None:
             return False
         producer, flight = waiting
-        self.connections.responded(producer.connections, source)
         self._use_metadata(producer, flight, message)
         self._pump(producer)
         return True
@@ -256,11 +255,10 @@ class Producers:
 
     def identified(self, source: int, message: InitProducerIdResponse) -> None:
         """Handle an InitProducerId response."""
-        waiting = self._waiting_for(message.request, IDENTIFYING)
+        waiting = self._waiting_for(source, message.request, IDENTIFYING)
         if waiting is None:
             return
         producer, flight = waiting
-        self.connections.responded(producer.connections, source)
         if message.error == "NONE":
             producer.identity.producer_id = message.producer_id
             producer.identity.epoch = message.producer_epoch
@@ -275,19 +273,20 @@ class Producers:
 
     # ---- responses, timeouts, connections
 
-    def _waiting_for(self, request: int, phase: str) -> tuple[Producer, Flight] | None:
-        """The batch that waits for the response to a request."""
+    def _waiting_for(self, source: int, request: int, phase: str) -> tuple[Producer, Flight] | None:
+        """The batch that waits for a response, which shows that the connection is open."""
         for producer in self.context.state.producers.values():
             for flight in producer.flights:
                 if flight.request == request and flight.phase == phase:
+                    if source not in producer.connections.open:
+                        self.connections.responded(producer.connections, source)
                     return producer, flight
         return None
 
     def on_response(self, source: int, message: ProduceResponse) -> None:
-        waiting = self._waiting_for(message.request, SENT)
+        waiting = self._waiting_for(source, message.request, SENT)
         if waiting is not None:
             producer, flight = waiting
-            self.connections.responded(producer.connections, source)
             self.sender.on_response(producer, flight, message)
             self._pump(producer)
 
@@ -358,6 +357,11 @@ def _waits_for(producer: Producer, broker: int) -> bool:
         for flight in producer.flights
         if flight.phase not in (WAITING, ADDING)
     )
+
+
+def _is_sent(job: Job) -> bool:
+    """Whether nothing is left to be sent: a request without records is sent once."""
+    return job.sent >= job.input.count and (job.begun or job.input.count > 0)
 
 
 def _has_room(producer: Producer, job: Job) -> bool:

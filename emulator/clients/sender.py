@@ -71,7 +71,9 @@ class Sender:
         flight.attempts += 1
         flight.renumbered = False
         transaction = producer.transaction if statement.transactional else None
-        by_leader = self.context.transaction_version() >= BY_LEADERS_SINCE
+        by_leader = (
+            transaction is not None and self.context.transaction_version() >= BY_LEADERS_SINCE
+        )
         request = ProduceRequest(
             flight.tp,
             flight.batch,
@@ -79,8 +81,8 @@ class Sender:
             statement.timeout_us,
             flight.size,
             "" if transaction is None else transaction.transactional_id,
-            transaction is not None and by_leader,
-            transaction is not None and by_leader,
+            by_leader,
+            by_leader,
         )
         flight.request = self.network.send(CLIENTS, leader, request)
         if acks == 0:

@@ -142,11 +142,6 @@ class Job(Struct, array_like=True):
     error: str = "NONE"
     begun: bool = False
 
-    @property
-    def is_sent(self) -> bool:
-        """Whether nothing is left to be sent: a request without records is sent once."""
-        return self.sent >= self.input.count and (self.begun or self.input.count > 0)
-
 
 class Producer(Struct, array_like=True):
     """A producer: its counters, its metadata (by topic and partition) and its jobs.

@@ -331,7 +331,8 @@ class FetcherManager:
         epoch = replica.leader_epoch if self.rules.fencing else UNDEFINED
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs is not None:
-            last = replica.epochs.latest
+            entries = replica.epochs.entries
+            last = entries[-1][0] if entries else UNDEFINED
         topic_id = self._topic_ids.get(replica.tp, "")
         return FetchPartition(
             replica.log_end, epoch, last, limit_bytes, replica.log_start, topic_id
