@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, MutableSequence, Seque
 from itertools import takewhile
 from operator import sub
 from types import GenericAlias
-from typing import Any, ClassVar, Final, TypeVar, overload
+from typing import Any, ClassVar, Final, Protocol, TypeVar, overload
 from zlib import compress, decompress
 
 import msgspec
@@ -299,8 +299,21 @@ def _decompressed(data: bytes) -> bytes:
     return lzma.decompress(data) if data.startswith(_XZ_MAGIC) else decompress(data)
 
 
-def text_bytes(keys: Sequence[str | None], values: Sequence[str]) -> int:
+class Texts(Protocol):
+    """An item with the keys and values of records."""
+
+    @property
+    def keys(self) -> Sequence[str | None]:
+        """The keys; as many as there are values, or none."""
+
+    @property
+    def values(self) -> Sequence[str]:
+        """The values."""
+
+
+def text_bytes(item: Texts) -> int:
     """The memory of the keys and values of records, as if each were an ASCII string of its own."""
+    keys, values = item.keys, item.values
     characters = sum(map(len, values)) + sum(len(key) for key in keys if key is not None)
     return characters + STRING_BYTES * (len(values) + len(keys))
 

@@ -43,7 +43,7 @@ class LedgerEntries(
     PackedList[LedgerEntry],
     kind=LedgerEntry,
     by=attrgetter("first_record"),
-    weight=lambda entry: text_bytes(entry.keys, entry.values),
+    weight=text_bytes,
 ):
     """All batches ever created, in the order of their record ids."""
 

@@ -337,7 +337,7 @@ class Chunks:
 def weight_of(event: Event) -> int:
     """Return the memory that an event uses, in units of a usual one: some contain long lists."""
     if type(event) is ProduceSent:
-        return 1 + text_bytes(event.keys, event.values) // EVENT_BYTES
+        return 1 + text_bytes(event) // EVENT_BYTES
     return 1 + len(event.detail) if type(event) is MessageSent else 1
 
 

@@ -126,7 +126,8 @@ class PartitionState(Struct, array_like=True, gc=False):
     @property
     def lost_count(self) -> int:
         """How many acknowledged records, and committed offsets of unknown ones, are lost."""
-        return len(self.lost) + sum(end - begin for begin, end in self.lost_offsets)
+        offsets = sum(end - begin for begin, end in self.lost_offsets) if self.lost_offsets else 0
+        return len(self.lost) + offsets
 
     @property
     def name(self) -> str:
@@ -398,7 +399,7 @@ class Batches(
     PackedList[Batch],
     kind=Batch,
     by=attrgetter("first_record"),
-    weight=lambda batch: text_bytes(batch.keys, batch.values),
+    weight=text_bytes,
 ):
     """All batches that have been sent, in the order of their record ids."""
 

@@ -137,7 +137,7 @@ class Recorder:
     def __call__(self, event: Event) -> None:
         self.tail.append(event)
         if type(event) is events.ProduceSent:
-            self._text_bytes += text_bytes(event.keys, event.values)
+            self._text_bytes += text_bytes(event)
             if self._text_bytes > CHUNK_TEXT_MAX:
                 self._next_look = event.seq
         if event.seq >= self._next_look:
