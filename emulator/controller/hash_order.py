@@ -24,7 +24,6 @@ INITIAL_TABLE = 16
 LOAD_PER_1000 = 750
 SEED = 4
 """How many bits hashes are rotated by: the number of index bits of a table before it grows."""
-_TRIE_BITS = 5
 
 
 def partition_hash(tp: str) -> int:
@@ -141,7 +140,15 @@ def trie_path(value: int) -> list[int]:
     improved ^= improved >> 14
     improved = improved + (improved << 4) & _MASK
     improved ^= improved >> 10
-    return [improved >> shift & 31 for shift in range(0, 32, _TRIE_BITS)]
+    return [
+        improved & 31,
+        improved >> 5 & 31,
+        improved >> 10 & 31,
+        improved >> 15 & 31,
+        improved >> 20 & 31,
+        improved >> 25 & 31,
+        improved >> 30,
+    ]
 
 
 # ---- hashes

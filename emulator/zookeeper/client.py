@@ -9,7 +9,7 @@ Disconnected is not expired: the session ends when the server has received nothi
 and the client learns of that when it reconnects.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TypeVar, TypeVarTuple
 
@@ -151,6 +151,23 @@ class ZkClient(Struct, eq=False):
             ephemeral,
             sequential,
         )
+
+    def create_all(self, nodes: Iterable[tuple[str, str | None]]) -> None:
+        """Create persistent znodes, given by path and data, one request after the other.
+
+        Raises:
+            ZooKeeperError: the server rejects one of them, or is unreachable (ConnectionLoss).
+        """
+        if not self.undisturbed():
+            for path, data in nodes:
+                self.create(path, data)
+            return
+        try:
+            for path, data in nodes:
+                self.zookeeper.create(self.environment, self.state.session, path, data)
+        except errors.ZooKeeperError as error:
+            self.refused("create", error.path, error.name)
+            raise
 
     def set_data(self, path: str, data: str | None, version: int = ANY_VERSION) -> int:
         """Set a znode's data if its dataVersion is ``version``; return the new dataVersion.

@@ -106,8 +106,7 @@ def partition_of(path: str) -> str | None:
     """The partition whose state is at ``path``; None if it is no such path."""
     if not path.endswith("/state") or not path.startswith("/brokers/topics/"):
         return None
-    topic, _, below = path[len("/brokers/topics/") :].partition("/partitions/")
-    number = below[: -len("/state")]
+    topic, _, number = path[len("/brokers/topics/") : -len("/state")].partition("/partitions/")
     if "/" in topic or number_in(number) is None:
         return None
     return f"{topic}-{number}"

@@ -14,8 +14,12 @@ LOAD_FACTOR = 0.75
 
 def hash_code(text: str) -> int:
     """``String.hashCode`` over UTF-16 units, as an unsigned 32-bit number."""
-    units = text.encode("utf-16-be", "surrogatepass")
     code = 0
+    if text.isascii():
+        for unit in text.encode():
+            code = code * 31 + unit & 0xFFFFFFFF
+        return code
+    units = text.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):
         code = code * 31 + (high << 8 | low) & 0xFFFFFFFF
     return code

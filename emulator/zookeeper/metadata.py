@@ -58,11 +58,12 @@ class PartitionMetadata:
         above = znodes.partitions_path(topic)
         path = f"{above}/{number}"
         parent = self._zk.find(above)
-        if parent is None:
-            self._zk.create(above, None)
+        nodes: list[tuple[str, str | None]] = [(f"{path}/state", _json(state))]
         if parent is None or parent.children is None or number not in parent.children:
-            self._zk.create(path, None)
-        self._zk.create(f"{path}/state", _json(state))
+            nodes.insert(0, (path, None))
+        if parent is None:
+            nodes.insert(0, (above, None))
+        self._zk.create_all(nodes)
         return 0
 
     def write(self, tp: str, state: PartitionState, version: int) -> int:

@@ -189,7 +189,8 @@ class Model:
                 else copies.new_replica(broker, seq, self.has_epochs)
             )
             partition.replica_states[broker] = replica
-            self.names(tp, (broker,))
+            if self._naming is not None:
+                self.names(tp, (broker,))
         elif replica.changed <= self.frozen:
             replica = partition.replica_states[broker] = copies.copied(replica)
         replica.changed = seq

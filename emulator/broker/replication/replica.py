@@ -95,6 +95,20 @@ Handler = Callable[[Replica, Any], object]
 """Carries out an effect of one type."""
 
 
+def _ignore(_replica: Replica, _effect: Effect) -> None:
+    """Do nothing: no part of this broker reacts."""
+
+
+def _in_turn(first: Handler, second: Handler) -> Handler:
+    """Both handlers, one after the other."""
+
+    def handle(replica: Replica, effect: Effect) -> None:
+        first(replica, effect)
+        second(replica, effect)
+
+    return handle
+
+
 class Replicas:
     """A broker's replicas by partition name, and the operations on them."""
 
@@ -134,13 +148,12 @@ class Replicas:
             StopLeading: lambda replica, _effect: self.index.lagging.pop(replica.tp, None),
             Then: lambda replica, effect: self.do(replica, effect.command),
         }
-        self._handlers: dict[type, tuple[Handler, ...]] = {
-            effect: (own[effect],) if effect in own else () for effect in get_args(Effect)
-        }
+        self._handlers: dict[type, Handler] = dict.fromkeys(get_args(Effect), _ignore) | own
 
     def on(self, effect: type, handler: Handler) -> None:
         """Let ``handler`` react to effects of a type, after the log and those added before."""
-        self._handlers[effect] += (handler,)
+        earlier = self._handlers[effect]
+        self._handlers[effect] = handler if earlier is _ignore else _in_turn(earlier, handler)
 
     def served(self, tp: str) -> Replica | None:
         """The replica that produce requests and fetches of a partition get to; None if none.
@@ -183,8 +196,7 @@ class Replicas:
         effects = step(replica, command, self.rules, moment)
         handlers = self._handlers
         for effect in effects:
-            for handle in handlers[type(effect)]:
-                handle(replica, effect)
+            handlers[type(effect)](replica, effect)
         return effects
 
     def at(self, replica: Replica) -> Moment:

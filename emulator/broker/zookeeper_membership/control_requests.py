@@ -67,12 +67,12 @@ class ControlRequests(Struct, eq=False):
         )
         errors: dict[str, str] = {}
         if error == NONE:
-            broker, do = self.context.id, self.replicas.do
+            broker, do, find = self.context.id, self.replicas.do, self.replicas.get
             lead: list[tuple[Replica, PartitionInfo]] = []
             follow: list[tuple[Replica, PartitionInfo]] = []
             configured: dict[str, None] = {}
             for tp, info in message.partitions.items():
-                replica = self.replicas.get(tp)
+                replica = find(tp)
                 if replica is not None and _is_stale(info, replica):
                     # Not FENCED_LEADER_EPOCH: to Kafka, who names an old leader epoch is a
                     # controller that has been replaced (ReplicaManager.becomeLeaderOrFollower).

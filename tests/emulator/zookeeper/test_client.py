@@ -1,5 +1,7 @@
 """A broker's ZooKeeper session: disconnected is not expired."""
 
+import pytest
+
 from emulator import events
 from emulator.events import ZOOKEEPER, Event
 from emulator.inputs.statements import (
@@ -12,6 +14,7 @@ from emulator.inputs.statements import (
     Wait,
 )
 from emulator.zookeeper.client import CONNECTED, DISCONNECTED, EXPIRED
+from emulator.zookeeper.errors import ConnectionLoss, NodeExistsError
 from tests.support.memberships import zookeeper_membership
 from tests.support.running import do, until, with_topic
 
@@ -59,3 +62,25 @@ def test_an_expired_session_of_the_controller_costs_it_the_office() -> None:
     assert any(isinstance(each, events.ControllerResigned) for each in seen)
     assert cluster.controller_epoch() == 2
     assert cluster.zookeeper.find("/brokers/ids/0") is not None
+
+
+@pytest.mark.parametrize("cut", [(), (1, 2)], ids=["no fault", "a fault elsewhere"])
+def test_of_several_znodes_those_before_a_rejected_one_are_created(cut: tuple[int, ...]) -> None:
+    cluster, seen = with_topic(1, 2)
+    if cut:
+        do(cluster, CutLink(source=cut[0], destination=cut[1]))
+    with pytest.raises(NodeExistsError):
+        zookeeper_membership(cluster, 0).zk.create_all(
+            [("/own", None), ("/own/a", "1"), ("/own", None), ("/own/b", "2")]
+        )
+    assert cluster.zookeeper.children("/own") == ["a"]
+    refused = [each for each in seen if isinstance(each, events.ZooKeeperRefused)]
+    assert [(each.broker, each.operation, each.path) for each in refused] == [(0, "create", "/own")]
+
+
+def test_several_znodes_are_not_created_behind_a_cut() -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, CutLink(source=0, destination=ZOOKEEPER))
+    with pytest.raises(ConnectionLoss):
+        zookeeper_membership(cluster, 0).zk.create_all([("/own", None)])
+    assert cluster.zookeeper.find("/own") is None
