@@ -405,13 +405,18 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         if view is None:
             return
 
-        def submit(text: str) -> str | None:
+        def choose(text: str) -> str | None:
             complaint = view.set_filter(text)
+            self.repaint()  # titles name the filter, and the panes beside what is left
+            return complaint
+
+        def submit(text: str) -> str | None:
+            complaint = choose(text)
             if text and not complaint:
                 view.pattern = text
             return complaint
 
-        live = view.set_filter if view.filters_live else None
+        live = choose if view.filters_live else None
         self.prompt.ask("/", submit, text=view.filter_text(), live=live, hint=view.filter_hint)
 
     def clear_filter(self) -> bool:
@@ -420,6 +425,7 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         if view is None or not view.filter_text():
             return False
         view.set_filter("")
+        self.repaint()
         return True
 
     def action_copy_cell(self) -> None:

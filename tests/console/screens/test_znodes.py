@@ -1,3 +1,5 @@
+from asyncio import sleep
+
 import pytest
 
 from console.screens.znodes import ZnodesScreen
@@ -95,6 +97,13 @@ async def test_a_filter_lists_paths() -> None:
         assert "▾ brokers" in driven.text()
         await driven.press("slash")
         await driven.type("nowhere")
+        assert "No path matches." in driven.text()
+
+
+async def test_a_filter_without_matches_says_so_without_being_asked_to_paint() -> None:
+    async with console(ListSource(tree()), "4", "slash") as driven:
+        driven.screen.prompt.input.insert_text_at_cursor("nowhere")
+        await sleep(1)
         assert "No path matches." in driven.text()
 
 
