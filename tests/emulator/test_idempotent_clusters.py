@@ -64,13 +64,16 @@ def send(lab: Lab, producer: int, epoch: int, sequence: int, count: int = 1) -> 
     """What the leader of ``t-0`` answers to a batch: error and base offset."""
     info = lab.cluster.state_of(TP)
     assert info is not None
-    first = lab.cluster.sequence
+    sent_after = lab.cluster.sequence
+    first = lab.cluster.ledger.enter(
+        "p", TP, [None] * count, ["v"] * count, acks=-1, now_us=lab.cluster.kernel.now
+    )
     batch = RecordBatch(0, count, -1, first, producer, epoch, sequence)
     request = ProduceRequest(TP, batch, -1, 5_000_000)
     lab.cluster.network.send(CLIENTS, info.leader, request)
     lab.wait(RESPONSE_MS)
     responses = lab.seen.of(MessageSent, name="ProduceResponse")
-    [response] = [each for each in responses if each.seq > first]
+    [response] = [each for each in responses if each.seq > sent_after]
     _, error, offset = response.detail[0]
     return error, offset
 
