@@ -39,6 +39,7 @@ class OffsetExpiration:
         self.only_when_stable = has("offsets_kept_in_rebalances")
         self.removes_later = has("group_records_need_no_min_isr")
         self.keeps_open = has("offsets_kept_for_transactions")
+        self.ends_with_topics = has("offsets_deleted_with_topics")
 
     def begin(self) -> None:
         """Schedule the first check one interval from now."""
@@ -119,27 +120,54 @@ class OffsetExpiration:
             self.metadata.write(store, records, removes=True)
 
     def forget_deleted(self, partitions: list[str]) -> None:
-        """Delete all groups' offsets of partitions that have been deleted."""
+        """Delete all groups' offsets of partitions that have been deleted, also pending ones.
+
+        Source: ``GroupMetadata.removeOffsets``, ``OffsetMetadataManager.onPartitionsDeleted``.
+        """
+        if not self.ends_with_topics:
+            return
+        deleted = set(partitions)
+        pending: dict[str, set[str]] = {}
+        for store in self.state.stores.values():
+            pending.setdefault(store.group, set()).update(store.offsets)
+            if not self.removes_later:
+                offsets = store.offsets.items()
+                store.offsets = {tp: offset for tp, offset in offsets if tp not in deleted}
         for group in [group for group in self.state.groups.values() if group.share is None]:
             for positions in group.unstable.values():
                 for tp in partitions:
                     positions.pop(tp, None)
-            self.forget_positions(group, partitions)
+            held = {*group.offsets, *pending.get(group.name, ())}
+            known = [
+                tp for tp in partitions if tp in (held if self.removes_later else group.offsets)
+            ]
+            self._forget_positions(group, known, None, is_written=group.name in pending)
 
     def forget_positions(
-        self, group: Group, partitions: list[str], answer: OffsetDeleteResponse | None = None
+        self, group: Group, partitions: list[str], answer: OffsetDeleteResponse
     ) -> bool:
-        """Delete offsets of partitions that no member reads (OffsetDelete), or that are deleted.
+        """Delete offsets of partitions that no member reads (OffsetDelete).
 
-        Up to 3.9 an empty group ends with its last offset (``cleanupGroupMetadata``). Return
-        whether the answer waits until that is replicated.
+        Return whether the answer waits until that is replicated.
         """
         known = [tp for tp in partitions if tp in group.offsets]
+        is_written = any(store.group == group.name for store in self.state.stores.values())
+        return self._forget_positions(group, known, answer, is_written=is_written)
+
+    def _forget_positions(
+        self,
+        group: Group,
+        known: list[str],
+        answer: OffsetDeleteResponse | None,
+        *,
+        is_written: bool,
+    ) -> bool:
+        """Delete offsets; up to 3.9 an empty group ends with its last (``cleanupGroupMetadata``).
+
+        ``is_written``: records of the group are being written. Return as above.
+        """
         records: list[Record] = [OffsetRecord(group.name, tp, -1) for tp in known]
-        is_in_use = group.pending or group.unstable or len(group.offsets) > len(known)
-        is_in_use = is_in_use or any(
-            store.group == group.name for store in self.state.stores.values()
-        )
+        is_in_use = group.pending or group.unstable or is_written or len(group.offsets) > len(known)
         if not self.removes_later and group.state == EMPTY and not is_in_use:
             self._delete(group, records)
             return False

@@ -19,6 +19,8 @@ fetch_tells_last_stable_offset | since 2.1 | KAFKA-7395
     fetch responses tell the last stable offset to all, not only to who reads committed
 completing_rebalance_state | since 1.1 | KAFKA-5565
     a group that waits for its leader is told as CompletingRebalance, not as AwaitingSync
+offsets_deleted_with_topics | since 0.10.2 | KAFKA-2000
+    committed offsets are deleted with their topic
 groups_need_name | since 2.0 | KAFKA-6773
     only offsets may be committed, told and deleted for the empty group id
 consumer_group_protocol | since 4.0 | KIP-848

@@ -379,3 +379,24 @@ def test_only_offsets_that_a_group_has_are_deleted() -> None:
     assert written(bench) == [OffsetRecord("g", "t-0", -1)]
     assert bench.lab.cluster.brokers[0].core.coordinator.group("g") is None
     assert position(bench) == -1
+
+
+@pytest.mark.parametrize(("version", "left"), [("0.10.0", 5), ("0.10.2", -1), ("3.9", -1)])
+def test_from_0_10_2_offsets_are_deleted_with_their_topic(version: str, left: int) -> None:
+    bench = bench_of(version)
+    bench.commit(5)
+    bench.lab.wait(1_000)
+    expiry_of(bench).forget_deleted(["t-0"])
+    bench.lab.wait(1_000)
+    assert position(bench) == left
+
+
+@pytest.mark.parametrize("version", ["2.1", "3.9"])
+def test_a_commit_that_is_under_way_is_deleted_with_its_topic(version: str) -> None:
+    bench = bench_of(version)
+    bench.commit(5)
+    bench.lab.wait(1_000)
+    store = Store("g", offsets={"t-0": 6, "t-1": 7})
+    bench.lab.cluster.brokers[0].state.core.coordinator.stores[99] = store
+    expiry_of(bench).forget_deleted(["t-0"])
+    assert store.offsets == {"t-1": 7}

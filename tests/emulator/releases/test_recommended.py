@@ -110,6 +110,7 @@ offsets_kept_for_transactions
 consumer_groups documents 0.9..3.9
 fetch_tells_last_stable_offset 2.1..3.9
 completing_rebalance_state 1.1..3.9
+offsets_deleted_with_topics 0.10.2..3.9
 groups_need_name 2.0.0..3.9
 consumer_group_protocol
 group_records_need_no_min_isr
