@@ -135,6 +135,8 @@ class ReplicaManager:
         batch, values = message.batch, self.context.topic_values(message.tp.rpartition("-")[0])
         if message.size_bytes > values.max_message_bytes:
             return Appended("MESSAGE_TOO_LARGE")
+        if message.invalid:
+            return Appended(message.invalid)
         verdict = self._verdict(replica, batch, is_coordinators=message.is_coordinators)
         if verdict is not None:
             error, base = verdict
@@ -154,7 +156,7 @@ class ReplicaManager:
 
         Source: ``UnifiedLog.append``.
         """
-        batch = next(iter(replica.log.read(base, base + 1)), None) if base >= 0 else None
+        batch = next(iter(replica.log.read_within(base, base + 1, 0)), None) if base >= 0 else None
         return -1 if batch is None else max(self.context.ledger.timestamps_of(batch))
 
     def _without_keys(self, batch: RecordBatch) -> tuple[int, ...]:
@@ -175,7 +177,7 @@ class ReplicaManager:
         return None if error == NONE else (error, -1)
 
     def _refusal(self, replica: Replica | None, message: ProduceRequest) -> str:
-        """The error of a request before its batch is looked at, or of a batch that is invalid.
+        """The error of a request before its batch is looked at.
 
         Source: ``KafkaApis.handleProduceRequest``, ``ReplicaManager.appendRecords``.
         """
@@ -188,8 +190,7 @@ class ReplicaManager:
         if replica is None:
             return self.context.absence_error(message.tp)
         acks = message.acks if message.needs_min_isr else 1
-        error = produce_error(replica, acks, self.rules, self.replicas.at(replica))
-        return message.invalid if error == NONE and message.invalid else error
+        return produce_error(replica, acks, self.rules, self.replicas.at(replica))
 
     def delete_records(self, client: int, request: int, message: DeleteRecordsRequest) -> None:
         """Delete records before an offset; respond once the live followers have, too.

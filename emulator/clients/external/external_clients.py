@@ -479,7 +479,7 @@ class ExternalClients:
         return connection is not None and bool(connection.frame) and not connection.asked
 
     def _send_without_response(self, call: AnyCall, messages: list[AnyMessage]) -> None:
-        """Send records with acks=0: the producer expects no response."""
+        """Send records with acks=0: who is refused them has its connection closed instead."""
         connection, unanswered = call.connection, self.state.unanswered
         entered = iter(connection.entered)
         for message in messages:
@@ -495,6 +495,8 @@ class ExternalClients:
         connection.entered.clear()
         if connection.is_cut_off:
             self._hang_up(call.number, CUT_OFF)
+        elif any(isinstance(message, protocol.ProduceResponse) for message in messages):
+            self._hang_up(call.number, "")
 
     # ---- responses
 

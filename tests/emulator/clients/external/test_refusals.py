@@ -13,11 +13,12 @@ from emulator.wire.messages.committed_offsets import (
 from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from emulator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from emulator.wire.messages.topics import CreatableTopic, CreateTopicsRequest
-from emulator.wire.records import memory_records
+from emulator.wire.records import memory_records, record_batch
 from emulator.wire.records.record import Record
+from emulator.wire.records.record_batch import Producer
 from tests.support.wire_client import WireLab, batch_of
 
-UNKNOWN_PARTITION, CORRUPT_MESSAGE, INVALID_REQUEST, INVALID_RECORD = 3, 2, 42, 87
+CORRUPT_MESSAGE, UNKNOWN_PARTITION, TOO_LARGE, INVALID_REQUEST, INVALID_RECORD = 2, 3, 10, 42, 87
 
 
 def committed(lab: WireLab, version: int, topics: dict[str, list[int]]) -> dict[str, Any]:
@@ -132,3 +133,46 @@ def test_a_topic_that_is_named_twice_is_not_created(
     found = [(each.name, each.error_code) for each in response.topics]
     assert found == [("twice", INVALID_REQUEST)] * rows + [("once", 0)]
     assert words in response.topics[0].error_message
+
+
+LIMIT_BYTES = 1_000
+
+
+def records_for(topic: str, data: bytes, acks: int) -> ProduceRequest:
+    partition = PartitionProduceData(0, data)
+    return ProduceRequest(None, acks, 3_000, [TopicProduceData(topic, partition_data=[partition])])
+
+
+@pytest.mark.parametrize(
+    ("topic", "data"),
+    [
+        ("t", batch_of("a")[:-1] + b"?"),
+        ("no name", batch_of("a")),
+        (
+            "t",
+            record_batch.build(
+                [Record(None, b"v", 0)], producer=Producer(1, 0, 0), is_transactional=True
+            ),
+        ),
+    ],
+    ids=["damaged", "a topic without a valid name", "transactional without an id"],
+)
+def test_a_connection_is_closed_if_records_without_acknowledgement_are_refused(
+    topic: str, data: bytes
+) -> None:
+    lab = WireLab.made(brokers=1, version="3.9")
+    lab.run(CreateTopic(topic="t"))
+    lab.pass_time(1_000_000)
+    handle = lab.connect()
+    lab.send(handle, records_for(topic, data, 0), 8)
+    lab.pass_time(1_000_000)
+    assert handle in lab.closed
+
+
+def test_the_size_of_damaged_records_is_checked_first() -> None:
+    lab = WireLab.made(brokers=1, version="3.9")
+    lab.run(CreateTopic(topic="t", config={"max.message.bytes": str(LIMIT_BYTES)}))
+    lab.pass_time(1_000_000)
+    damaged = batch_of("x" * LIMIT_BYTES)[:-1] + b"?"
+    response = lab.ask(lab.connect(), records_for("t", damaged, -1), 8)
+    assert response.responses[0].partition_responses[0].error_code == TOO_LARGE
