@@ -289,10 +289,15 @@ class PackedList(MutableSequence[_Item]):
 def _compressed(encoded: bytes) -> bytes:
     """Compress a block: fast, or else so that long texts which are repeated take little."""
     if len(encoded) > SAMPLE_BYTES:
-        sample = compress(encoded[:SAMPLE_BYTES], FASTEST)
-        if LITTLE * len(sample) > SAMPLE_BYTES:
-            return lzma.compress(encoded, check=lzma.CHECK_NONE, filters=_FAR)
+        sample = encoded[:SAMPLE_BYTES]
+        near = len(compress(sample, FASTEST))
+        if LITTLE * near > SAMPLE_BYTES and 2 * len(_compressed_far(sample)) < near:
+            return _compressed_far(encoded)
     return compress(encoded, FASTEST)
+
+
+def _compressed_far(encoded: bytes) -> bytes:
+    return lzma.compress(encoded, check=lzma.CHECK_NONE, filters=_FAR)
 
 
 def _decompressed(data: bytes) -> bytes:

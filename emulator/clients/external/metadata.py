@@ -145,10 +145,12 @@ class TopicIds:
     def replace(self, name: str, topic_id: str) -> None:
         """Store a topic's id, if it has one, in place of that of an earlier topic."""
         if topic_id and self.names.get(topic_id) != name:
-            for old in [old for old, known in self.names.items() if known == name]:
-                del self.names[old]
+            if name in self._by_name:
+                for old in [old for old, known in self.names.items() if known == name]:
+                    del self.names[old], self._by_id[uuid_bytes(old)]
             self.names[topic_id] = name
-            self._index()
+            self._by_id[uuid_bytes(topic_id)] = name
+            self._by_name[name] = uuid_bytes(topic_id)
 
     def name_of(self, topic: NamedTopic) -> str | None:
         """Return the name of a topic in a request, which has its name or its id."""
@@ -234,8 +236,9 @@ class FindCoordinator(Struct, eq=False):
 
 
 _NAMES_ITSELF: Final = 3
-_SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
 """The first ApiVersions version whose error response names the supported versions."""
+_SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
+"""What a client may call itself and its version (``SOFTWARE_NAME_VERSION_PATTERN``)."""
 
 
 _FEATURES_WITHOUT_ZERO: Final = 3

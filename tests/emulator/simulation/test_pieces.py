@@ -48,7 +48,7 @@ def test_it_is_the_encoding_of_plain_data(items: int, batches: int) -> None:
 
 
 def test_bytes_that_look_like_what_stands_for_a_part_are_bytes() -> None:
-    stand_in = msgpack.encode(msgpack.Ext(1, b"part 0"))
+    stand_in = msgpack.encode(msgpack.Ext(1, b"part"))
     whole = state(3 * BLOCK_ITEMS, 2, stand_in)
     assert b"".join(pieces(whole)) == msgpack.encode(whole, enc_hook=plain)
 
