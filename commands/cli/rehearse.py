@@ -225,7 +225,8 @@ def rehearse(
     if before is not None:
         return _tell_worse(report, before, as_json=as_json)
     _print(report, unchanged, as_json=as_json, partitions=partitions)
-    if not (as_json or report.safe or is_image(Path(sources[0]))):
+    is_opened = any(not case.risks.is_safe for case in report.cases)
+    if is_opened and not (as_json or is_image(Path(sources[0]))):
         words = ["tidegauge", "import", *sources, "--out", IMAGE_NAME]
         words += ["--version", version] if version else []
         words += ["--mode", mode] if mode else []

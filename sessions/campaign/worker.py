@@ -19,6 +19,7 @@ from sessions.campaign.manifest import CampaignFolder
 from sessions.campaign.plan import Plan, Run
 from sessions.campaign.run import Emulation
 from sessions.campaign.runs import Failure, run_row
+from sessions.dataset.arrow_rows import MEMORY_WAITING
 from sessions.dataset.export import RowsWriter
 from sessions.dataset.layout import Dataset, DatasetError, SessionExists, Staging, one_of
 from sessions.dataset.rows.sessions import SessionFacts
@@ -225,13 +226,13 @@ class Worker:
                 batch.drop()
 
     def _emulated(self, run: Run, own: list[Batch]) -> SessionRows:
-        """Run it; ``own`` makes a separate commit if there are many events."""
+        """Run it; ``own`` makes a separate commit if there are many events, or large records."""
         variant = self.task.plan.of_run(run)
         emulation = Emulation(variant, run.seed)
         rows = SessionRows(run.session)
         for events in emulation.blocks():
             rows.add(events)
-            if rows.events >= LARGE_EVENTS:
+            if rows.events >= LARGE_EVENTS or rows.memory > MEMORY_WAITING:
                 if not own:
                     own.append(Batch(self.dataset))
                 own[0].writer.take(rows)

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Collection
 from typing import Any, Final, Protocol
 
-from emulator.events import Event
+from emulator.events import Event, ProduceSent
+from emulator.simulation.packed_list import text_bytes
 from sessions.dataset.rows.client_requests import ClientRequestFold
 from sessions.dataset.rows.produced import RecordFold
 from sessions.dataset.rows.sessions import SessionFacts, Totals
@@ -73,6 +74,7 @@ class SessionRows:
 
     def add(self, events: list[Event]) -> None:
         """Add consecutive events (one or more)."""
+        self.memory += sum(text_bytes(event) for event in events if type(event) is ProduceSent)
         self._fold(events, len(events), events[-1].seq, events[-1].time_us)
         if self.waiting is not None:
             self.waiting.append(events)

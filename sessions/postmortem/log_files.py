@@ -120,7 +120,7 @@ class LogCopy:
 
     def _first_header(self) -> BatchHeader | None:
         for path in self._segments:
-            with open_content(path, path.name) as content:
+            with open_content(path, self._name_of(path)) as content:
                 try:
                     header = next(read_headers(content.read), None)
                 except WireError as error:
@@ -215,7 +215,7 @@ class LogCopy:
                 yield batch.since(start) if is_cut else batch
 
     def _batches_of_file(self, path: Path, *, joins_idle: bool = False) -> Iterator[MetadataBatch]:
-        name = path.name if path.name == self.name else f"{self.name}/{path.name}"
+        name = self._name_of(path)
         try:
             with open_content(path, name) as content:
                 for batch in batches_of(content, joins_idle=joins_idle):
@@ -225,6 +225,10 @@ class LogCopy:
                         yield batch
         except FormatError as error:
             self._note(f"{clean(name)} {error}; what is before that was read")
+
+    def _name_of(self, path: Path) -> str:
+        """How the user calls one of its files, which may be all that was named."""
+        return self.name if Path(self.name).name == path.name else f"{self.name}/{path.name}"
 
     def _note(self, sentence: str) -> None:
         if sentence not in self.notes:
@@ -259,7 +263,8 @@ def copies_of(paths: Iterable[str]) -> list[LogCopy]:
     if unusable and not found:
         raise unusable[0]
     if found:
-        found[0].notes += [f"{refusal}; this copy is left out" for refusal in unusable]
+        reasons = dict.fromkeys(map(str, unusable))  # a folder may be named twice
+        found[0].notes += [f"{reason}; this copy is left out" for reason in reasons]
     return found
 
 

@@ -127,7 +127,7 @@ def _facts(incident: Incident, sources: Sequence[str]) -> Section:
         f"{time_text(incident.begin_us)} to {time_text(incident.end_us)}; all times are UTC.",
         f"{amount(incident)}, read from {', '.join(sources)}.",
         *_configured(incident),
-        *(f"{note[0].upper()}{note[1:]}." for note in incident.notes),
+        *(f"Note: {note}." for note in incident.notes),
     ]
     return Section("What was read", sentences)
 

@@ -253,7 +253,8 @@ def read_sources(paths: Sequence[str], zone: tzinfo = UTC) -> TextLogs | None:
     """Return the text logs, if the paths have nothing else; None if they have a metadata log.
 
     Raises:
-        SourceError: a file is neither, or cannot be read, or no metadata log can that is there.
+        SourceError: a file is neither or cannot be read, or there are metadata logs and none of
+            them can be used.
     """
     if copies_of(paths):
         return None

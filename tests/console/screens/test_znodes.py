@@ -6,7 +6,7 @@ from console.screens.znodes import ZnodesScreen
 from emulator import events
 from emulator.events import Event
 from sessions.model.touches import objects_of
-from tests.console.driving import LARGE, SMALL, console
+from tests.console.driving import FRAME, LARGE, SMALL, console
 from tests.console.fakes import ListSource, Script
 
 
@@ -100,10 +100,17 @@ async def test_a_filter_lists_paths() -> None:
         assert "No path matches." in driven.text()
 
 
+FRAMES_MAX = 100
+"""How many frames a console may take to draw by itself."""
+
+
 async def test_a_filter_without_matches_says_so_without_being_asked_to_paint() -> None:
     async with console(ListSource(tree()), "4", "slash") as driven:
         driven.screen.prompt.input.insert_text_at_cursor("nowhere")
-        await sleep(1)
+        for _ in range(FRAMES_MAX):
+            if "No path matches." in driven.text():
+                break
+            await sleep(FRAME)
         assert "No path matches." in driven.text()
 
 
