@@ -88,8 +88,8 @@ def count(
     """A count of something remarkable, ``quiet`` if there is none; the highest first."""
 
     def cell(row: Row) -> Cell:
-        number_of = read(row)
-        return (number(number_of), role) if number_of else (quiet, "faint")
+        value = read(row)
+        return (number(value), role) if value else (quiet, "faint")
 
     return Column(id, title, width, cell, lambda row: -read(row), right=True, wide=wide)
 

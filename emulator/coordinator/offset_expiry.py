@@ -164,7 +164,8 @@ class OffsetExpiration:
     ) -> bool:
         """Delete offsets; up to 3.9 an empty group ends with its last (``cleanupGroupMetadata``).
 
-        ``is_written``: records of the group are being written. Return as above.
+        ``is_written``: records of the group are being written. Return whether the answer waits
+        until the deletion is replicated.
         """
         records: list[Record] = [OffsetRecord(group.name, tp, -1) for tp in known]
         is_in_use = group.pending or group.unstable or is_written or len(group.offsets) > len(known)
