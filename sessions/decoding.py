@@ -5,6 +5,7 @@ than a stack has. So the size of the values is estimated from the bytes before a
 a decoder raises becomes one error, :class:`DecodingError`.
 """
 
+from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -32,22 +33,58 @@ STRUCT_BYTES: Final = 288
 """The largest struct that a short array can become, because the fields that it lacks have defaults.
 """
 
+CHARACTER_BYTES_MAX: Final = 4
+"""A character of a string in which any is beyond ASCII, at most."""
+VALUES_WALKED_MAX: Final = 1 << 21
+"""How many values are told apart, in less than a second: keys and values of the largest batch."""
+
 _EMPTY: Final = b"\x80\x90"
 _CONTAINER: Final = bytes([*range(0x81, 0x90), *range(0x91, 0xA0), *range(0xDC, 0xE0)])
 _STRING: Final = bytes([*range(0xA0, 0xC0), *range(0xC4, 0xCA), *range(0xD9, 0xDC)])
 _NUMBER: Final = bytes([*range(0xCA, 0xD9), *range(0xE0, 0x100)])
+_LENGTH_BYTES: Final = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
+"""Bytes of the length of binary data (0xC4..) and of a string, after the byte of its type."""
+_BYTES_MAX: Final = 0xC6
+_FIXED_STRINGS: Final = range(0xA0, 0xC0)
+_FIXED: Final = {
+    **dict.fromkeys(range(0xC7, 0xCA), 0),  # extensions, which nobody writes: nothing is known
+    **dict.fromkeys((0xCC, 0xD0), 2),
+    **dict.fromkeys((0xCD, 0xD1, 0xDC, 0xDE), 3),
+    **dict.fromkeys((0xCA, 0xCE, 0xD2, 0xDD, 0xDF), 5),
+    **dict.fromkeys((0xCB, 0xCF, 0xD3), 9),
+    **dict.fromkeys(range(0xD4, 0xD9), 0),
+}
+"""Bytes of a number, or of what stands before a container's items; all others have one."""
 
 
 class DecodingError(ValueError):
     """The bytes are not what was expected, or would take too much memory."""
 
 
-def memory_of_msgpack(data: bytes, container_bytes: int = CONTAINER_BYTES) -> int:
+def memory_of_msgpack(
+    data: bytes, container_bytes: int = CONTAINER_BYTES, memory_max: int = 0
+) -> int:
     """Return an upper bound of the memory that values take that MessagePack bytes describe.
 
     Every value begins with a byte that tells its type. So the bytes of each type are counted, at
-    the speed of a copy: those within numbers and strings count too, hence it is a bound.
+    the speed of a copy: those within numbers and strings count too, hence it is a bound. If it is
+    above ``memory_max``, which text beyond ASCII easily is, strings are found and counted exactly.
     """
+    memory = _memory_of_bytes(data, container_bytes)
+    if memory <= memory_max or not memory_max:
+        return memory
+    memory, rest, begin = 0, [], 0
+    for at, end in _strings(data):
+        text = data[at:end]
+        size = len(text) * (1 if text.isascii() else CHARACTER_BYTES_MAX)
+        memory += STRING_BYTES + len(text) + size  # it may be within bytes that are copied first
+        rest.append(data[begin:at])
+        begin = end
+    rest.append(data[begin:])
+    return memory + _memory_of_bytes(b"".join(rest), container_bytes)
+
+
+def _memory_of_bytes(data: bytes, container_bytes: int) -> int:
     left = len(data)
     memory = SLOT_BYTES * left
     for bytes_of_type, size in (
@@ -59,6 +96,38 @@ def memory_of_msgpack(data: bytes, container_bytes: int = CONTAINER_BYTES) -> in
         count = left - len(data.translate(None, bytes_of_type))
         memory += count * (size - SLOT_BYTES)
     return memory
+
+
+def _strings(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the beginning and end of each string among the first values.
+
+    Binary data may be MessagePack, too. What is none yields parts of it, at most.
+    """
+    at, ends = 0, [len(data)]
+    for _ in range(VALUES_WALKED_MAX):
+        while at >= ends[-1]:
+            at = ends.pop()
+            if not ends:
+                return
+        kind = data[at]
+        if kind in _FIXED_STRINGS:
+            begin, length = at + 1, kind - _FIXED_STRINGS.start
+        elif (length_bytes := _LENGTH_BYTES.get(kind)) is not None:
+            begin = at + 1 + length_bytes
+            length = int.from_bytes(data[at + 1 : begin])
+        else:
+            at += _FIXED.get(kind, 1) or len(data)
+            continue
+        end = begin + length
+        if end > ends[-1]:
+            at = ends[-1]
+        elif kind in _LENGTH_BYTES and kind <= _BYTES_MAX:
+            at = begin
+            ends.append(end)
+        else:
+            at = end
+            if length:
+                yield begin, end
 
 
 def memory_of_json(text: bytes | str) -> int:

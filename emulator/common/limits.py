@@ -14,3 +14,7 @@ AUTO_CREATED_MAX: Final = 1_000
 """Maximum topics that one Metadata request creates; a client that asks again gets the others."""
 REQUEST_ITEMS_MAX: Final = 100_000
 """Maximum items of all lists in a request of a client, which become an object each."""
+REQUEST_BYTES_MAX: Final = 100 << 20
+"""Maximum bytes of a client's request: the default of ``socket.request.max.bytes``."""
+BATCH_TEXT_MAX: Final = 64 << 20
+"""Bytes of the keys and values of one batch as text: twice those of a scripted producer's."""

@@ -1,9 +1,11 @@
 """The keys and values of all records, by the record ids that logs contain."""
 
+from codecs import getincrementaldecoder
 from operator import attrgetter
 
 from msgspec import Struct
 
+from emulator.common.limits import BATCH_TEXT_MAX
 from emulator.protocol import RecordBatch
 from emulator.simulation.bytes_by_number import BytesByNumber
 from emulator.simulation.kernel import STARTED_MS
@@ -14,6 +16,10 @@ from emulator.wire.records.record import Record
 
 DELETED = "(deleted)"
 """The replacement for a value that no log contains any more."""
+ESCAPE_BYTES = 4
+"""A byte that is no text, as text: ``\\xff``."""
+PIECE_BYTES = 1 << 16
+"""How much of a text is kept or left out at once."""
 
 
 class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
@@ -125,7 +131,10 @@ class RecordLedger:
         return memory_records.decode(self.encoded[first_record])
 
     def texts_of(self, first_record: int) -> tuple[list[str | None], list[str]]:
-        """Keys and values of a batch received as bytes, as text; no keys if no record has one."""
+        """Keys and values of a batch received as bytes, as text; no keys if no record has one.
+
+        Of what is beyond :data:`~emulator.common.limits.BATCH_TEXT_MAX` only the length is told.
+        """
         if first_record not in self.encoded:
             return [], [DELETED] * self.entry_of(first_record).count
         try:
@@ -133,9 +142,10 @@ class RecordLedger:
         except WireError as error:
             count = self.entry_of(first_record).count
             return [], [f"({error})"] * count
-        keys = [None if record.key is None else text_of(record.key) for record in records]
+        text = _BoundedTexts().of if _may_be_long(records) else text_of
+        keys = [None if record.key is None else text(record.key) for record in records]
         has_keys = any(key is not None for key in keys)
-        return keys if has_keys else [], [text_of(record.value) for record in records]
+        return keys if has_keys else [], [text(record.value) for record in records]
 
     def keyless(self, batch: RecordBatch) -> list[int]:
         """The places in a batch of the records that have no key."""
@@ -178,3 +188,30 @@ class RecordLedger:
 def text_of(data: bytes | None) -> str:
     """Bytes as text; invalid UTF-8 is escaped, and null is empty."""
     return "" if data is None else data.decode("utf-8", "backslashreplace")
+
+
+def _may_be_long(records: list[Record]) -> bool:
+    size = sum(len(record.key or b"") + len(record.value or b"") for record in records)
+    return size * ESCAPE_BYTES > BATCH_TEXT_MAX
+
+
+class _BoundedTexts:
+    """Turns bytes into texts while there is room for them."""
+
+    def __init__(self) -> None:
+        self.room = BATCH_TEXT_MAX
+
+    def of(self, data: bytes | None) -> str:
+        """Bytes as text; behind what there is no room for, their number."""
+        decode = getincrementaldecoder("utf-8")("backslashreplace").decode
+        content = data or b""
+        pieces = []
+        for at in range(0, len(content), PIECE_BYTES):
+            piece = decode(content[at : at + PIECE_BYTES], at + PIECE_BYTES >= len(content))
+            size = len(piece.encode())
+            if size > self.room:
+                pieces.append(f".. ({len(content):,} bytes)")
+                break
+            self.room -= size
+            pieces.append(piece)
+        return "".join(pieces)

@@ -212,17 +212,14 @@ class Chunks:
         open_ones = _batches(self._open_chunk())
         return batch_in(open_ones, record_id) or batch_in(self._beginning(), record_id)
 
-    def batches_before(self, seq: int, records: int) -> list[Batch]:
-        """Return the last batches before an event, with at least this many records."""
-        batches: list[Batch] = []
+    def batches_before(self, seq: int) -> Iterator[Batch]:
+        """Yield the batches before an event, the last one first."""
         earlier = [chunk for chunk in self.session.chunks if chunk.first_seq < seq]
         for chunk in reversed(earlier):
             if chunk.last_record >= 0:
                 events = self._decoded(chunk)
-                batches += reversed(_batches(event for event in events if event.seq < seq))
-            if sum(len(batch.values) for batch in batches) >= records:
-                return batches[::-1]
-        return [*self._beginning(), *batches[::-1]]
+                yield from reversed(_batches(event for event in events if event.seq < seq))
+        yield from reversed(self._beginning())
 
     def _beginning(self) -> Sequence[Batch]:
         """Return the batches kept at the file's beginning."""

@@ -47,6 +47,10 @@ class BlockError(ValueError):
     """The bytes are not a valid block of events."""
 
 
+class BlockTooLargeError(Exception):
+    """A block of these events would be refused when it is read."""
+
+
 class Block(msgspec.Struct, array_like=True):
     """``order`` has an index into ``kinds`` per event, ``columns`` a MessagePack list per field.
 
@@ -80,6 +84,11 @@ class Plan(msgspec.Struct, frozen=True):
         """The names of its fields, in the form that blocks use."""
         return " ".join(self.decoders)
 
+    @property
+    def texts(self) -> int:
+        """How many of its fields are texts."""
+        return sum(decoder is None for decoder in self.decoders.values())
+
 
 def _plan(kind: type[Event]) -> Plan:
     hints: dict[str, Any] = get_type_hints(kind)
@@ -112,8 +121,32 @@ def group(events: Sequence[Event]) -> Groups:
 
 
 def encode(events: Sequence[Event], groups: Groups) -> bytes:
-    """Encode consecutive events (at least one) as a block; ``groups`` has them by type."""
-    return compress(_ENCODE(_block(events, groups)))
+    """Encode consecutive events (at least one) as a block; ``groups`` has them by type.
+
+    Raises:
+        BlockTooLargeError: they take more than is read at once. A single event never does.
+    """
+    block = _block(events, groups)
+    raw = _ENCODE(block)
+    if len(events) > 1 and _is_too_large(block, raw):
+        raise BlockTooLargeError
+    return compress(raw)
+
+
+def _is_too_large(block: Block, raw: bytes) -> bool:
+    if len(raw) > limits.BLOB_BYTES_MAX or _characters_max(block) > limits.CHUNK_TEXT_MAX:
+        return True
+    if len(raw) < limits.CHUNK_MEMORY_MAX // decoding.CONTAINER_BYTES:
+        return False
+    memory_max = limits.CHUNK_MEMORY_MAX
+    return decoding.memory_of_msgpack(raw, memory_max=memory_max) > memory_max
+
+
+def _characters_max(block: Block) -> int:
+    """Return a bound of the characters of a block's texts, each as often as events have it."""
+    longest = max(map(len, block.strings), default=0)
+    fields = [PLANS[TYPES[kind]].texts for kind in block.kinds]
+    return longest * len(block.order) * max(fields)
 
 
 def _block(events: Sequence[Event], groups: Groups) -> Block:
@@ -216,7 +249,7 @@ def unpack(data: bytes, kinds: Kinds = None) -> Unpacked:
         BlockError: the bytes are not a valid block.
     """
     raw = decompress(data)
-    memory = decoding.memory_of_msgpack(raw)
+    memory = decoding.memory_of_msgpack(raw, memory_max=limits.CHUNK_MEMORY_MAX)
     try:
         block = decoding.decode_msgpack(raw, _BLOCKS, memory, limits.CHUNK_MEMORY_MAX)
         _require_size(block)

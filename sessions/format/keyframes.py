@@ -239,8 +239,8 @@ def decode(data: bytes, room: Room | None = None) -> Keyframe:
         sessions.format.codec.BlockError: the bytes are not a valid keyframe, or there is no room.
     """
     raw = codec.decompress(data)
-    memory = memory_of_msgpack(raw, STRUCT_BYTES)
     room = Room() if room is None else room
+    memory = memory_of_msgpack(raw, STRUCT_BYTES, room.left)
     try:
         frame = decode_msgpack(raw, _KEYFRAMES, memory, room.left)
     except DecodingError as error:

@@ -5,7 +5,7 @@ large, it is trimmed to start at the next one, and keeps some batches of earlier
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -19,6 +19,8 @@ PLACES: Final = 8
 """Number of possible starting points in a file of full size."""
 EARLY_RECORDS_MAX: Final = 100_000
 """Number of records before its first event whose keys and values a file keeps."""
+EARLY_CHARACTERS_MAX: Final = 8 << 20
+"""The same of their characters, since one state has all of them: at most four bytes each."""
 
 
 class Place(Struct, frozen=True):
@@ -29,19 +31,19 @@ class Place(Struct, frozen=True):
 
 
 def newest(
-    batches: Sequence[Batch], records: int = EARLY_RECORDS_MAX, characters: int | None = None
+    newest_first: Iterable[Batch],
+    records: int = EARLY_RECORDS_MAX,
+    characters: int = EARLY_CHARACTERS_MAX,
 ) -> list[Batch]:
-    """Return the last batches that together have at least so many records and ``characters``."""
-    newest_first: list[Batch] = []
-    needed = records
-    room = sum(map(_characters, batches)) + 1 if characters is None else characters
-    for batch in reversed(batches):
-        if needed <= 0 or room <= 0:
+    """Return the last batches that together have so many records or ``characters``, in order."""
+    kept: list[Batch] = []
+    for batch in newest_first:
+        if records <= 0 or characters <= 0:
             break
-        newest_first.append(batch)
-        needed -= len(batch.values)
-        room -= _characters(batch)
-    return newest_first[::-1]
+        kept.append(batch)
+        records -= len(batch.values)
+        characters -= _characters(batch)
+    return kept[::-1]
 
 
 def _characters(batch: Batch) -> int:
@@ -83,4 +85,5 @@ class Bound:
     def early(self, place: Place, batches: Sequence[Batch]) -> list[Batch]:
         """Return those of ``batches`` that a file starting at a place keeps."""
         end = named_up_to(batches, place.next_record - 1)
-        return newest(batches[:end], characters=self.limit_bytes // PLACES)
+        characters = min(EARLY_CHARACTERS_MAX, self.limit_bytes // PLACES)
+        return newest(reversed(batches[:end]), characters=characters)

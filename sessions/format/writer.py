@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -43,6 +43,14 @@ FREE_SHARE: Final = 20
 LOG_PAGES_MAX: Final = 8_000
 """Maximum size of SQLite's write-ahead log before a checkpoint."""
 _JSON: Final = msgspec.json.Encoder().encode
+
+
+class Stored(NamedTuple):
+    """What became of consecutive events: their size in bytes, and themselves by type."""
+
+    size: int
+    groups: codec.Groups
+    is_one_chunk: bool = True
 
 
 class SessionWriter:
@@ -78,17 +86,20 @@ class SessionWriter:
         row = (key, text, meta_checksum(key, text))
         self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", row)
 
-    def put_chunk(
-        self, members: list[Event], data: bytes | None = None
-    ) -> tuple[int, codec.Groups]:
+    def put_chunk(self, members: list[Event], data: bytes | None = None) -> Stored:
         """Store consecutive events; they replace a chunk that starts with the same one.
 
-        ``data`` is the block of them, if there is one already. Returns their size in bytes, and the
-        events by type.
+        ``data`` is the block of them, if there is one already. Events that are too large for one
+        chunk become several, which must be the last chunks that begin with these events.
         """
         groups = codec.group(members)
         if data is None:
-            data = codec.encode(members, groups)
+            try:
+                data = codec.encode(members, groups)
+            except codec.BlockTooLargeError:
+                middle = len(members) // 2
+                parts = [self.put_chunk(part) for part in (members[:middle], members[middle:])]
+                return Stored(sum(part.size for part in parts), groups, is_one_chunk=False)
         names: set[str] = set()
         for kind, group in groups.items():
             names |= touches.objects_of_all(kind, group)
@@ -100,7 +111,7 @@ class SessionWriter:
             (*numbers, codec.checksum(data, *numbers), data),
         )
         self._execute("INSERT OR REPLACE INTO touches VALUES (?, ?)", (numbers[0], objects))
-        return len(data) + len(objects), groups
+        return Stored(len(data) + len(objects), groups)
 
     def put_input(self, recorded: RecordedInput) -> None:
         """Store a statement."""

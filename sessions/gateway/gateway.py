@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Final
 
 from emulator.clients.external.external_clients import Delivery
+from emulator.common.limits import REQUEST_BYTES_MAX
 from emulator.inputs.statements import (
     AdvertiseListeners,
     AnyInput,
@@ -277,8 +278,9 @@ class Gateway(Delivery):
     # ---- callbacks of connections
 
     def _limit_bytes(self, broker: int) -> int:
-        """socket.request.max.bytes of a broker."""
-        return self.cluster.brokers[broker].context.config.socket_request_max_bytes
+        """socket.request.max.bytes of a broker, as far as a recording can hold a request."""
+        config = self.cluster.brokers[broker].context.config
+        return min(config.socket_request_max_bytes, REQUEST_BYTES_MAX)
 
     def opened(self, connection: ClientConnection) -> bool:
         """Handle a new connection; return False to reject it."""

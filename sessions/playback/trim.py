@@ -18,7 +18,7 @@ from sessions.format.errors import SessionError, SessionMissingError, consistent
 from sessions.format.file import SessionFile
 from sessions.format.keyframes import Beginning
 from sessions.format.metadata import Extent
-from sessions.format.retention import EARLY_RECORDS_MAX
+from sessions.format.retention import newest
 from sessions.format.writer import delete_files
 from sessions.playback.replay import Replay
 from sessions.recording.recorder import Recorder
@@ -106,7 +106,7 @@ def _take(recorder: Recorder, events: list[Event], first: int, last: int) -> Non
 def _beginning(chunks: Chunks, first: int) -> Beginning:
     replay = Replay(chunks)
     replay.seek_seq(first - 1)
-    return Beginning(replay.view.snapshot(), chunks.batches_before(first, EARLY_RECORDS_MAX))
+    return Beginning(replay.view.snapshot(), newest(chunks.batches_before(first)))
 
 
 def _put_the_rest(session: SessionFile, recorder: Recorder, first: int, last: int) -> None:

@@ -117,10 +117,19 @@ class Packer:
     def flush(self) -> None:
         """Send what was taken since the last chunk."""
         if self._events:
-            block = codec.encode(self._events, codec.group(self._events))
-            self.send(Packed(block))
-            self._limit = adapted(self._limit, len(block))
+            self._send_events(self._events)
             self._events = []
+
+    def _send_events(self, members: list[Event]) -> None:
+        try:
+            block = codec.encode(members, codec.group(members))
+        except codec.BlockTooLargeError:
+            middle = len(members) // 2
+            self._send_events(members[:middle])
+            self._send_events(members[middle:])
+            return
+        self.send(Packed(block))
+        self._limit = adapted(self._limit, len(block))
 
     def send(self, message: Message) -> None:
         encoded = _ENCODE(message)

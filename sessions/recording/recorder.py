@@ -291,9 +291,10 @@ class Recorder:
     def _write_tail(self, data: bytes | None = None) -> None:
         """Store the tail as it is; a longer one will take its place."""
         if self.tail and self.tail[-1].seq > self._stored_seq:
-            self._tail_bytes, groups = self.writer.put_chunk(self.tail, data)
-            self._put_inputs(groups)
-            self._put_marks(groups)
+            stored = self.writer.put_chunk(self.tail, data)
+            self._tail_bytes = stored.size if stored.is_one_chunk else CHUNK_BYTES + 1
+            self._put_inputs(stored.groups)
+            self._put_marks(stored.groups)
             self._put_counts()
             self._stored_seq = self.tail[-1].seq
         self.writer.commit()

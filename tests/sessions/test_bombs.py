@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -142,6 +143,28 @@ def test_a_state_that_is_too_large_is_computed_from_events(intact: Path, tmp_pat
 def test_memory_is_never_estimated_too_low(data: bytes, real: int) -> None:
     assert real <= memory_of_msgpack(data)
     assert real <= memory_of_json(msgspec.json.encode(msgspec.msgpack.decode(data)))
+
+
+@pytest.mark.parametrize("text", ["", "a", "漢字", "a" * 300 + "😀", "é" * 40_000])
+def test_memory_of_texts_is_estimated_closely(text: str) -> None:
+    """Also of those within bytes that are MessagePack, beside bytes that are none."""
+    texts = [f"{text}{number}" for number in range(100)]
+    column = msgspec.msgpack.encode(texts)
+    real = sum(map(sys.getsizeof, texts)) + 8 * len(texts)
+    for data in (column, msgspec.msgpack.encode([7, bytes([0x90, 0xDB, 0x80, 0xD4]), column, 1])):
+        assert real <= memory_of_msgpack(data, memory_max=1) <= 5 * real + 10_000
+        assert memory_of_msgpack(data, memory_max=1 << 30) == memory_of_msgpack(data)
+
+
+def test_what_is_no_messagepack_is_estimated_too() -> None:
+    for data in (
+        b"\xdb\xff\xff\xff\xffabc",
+        b"\xc7\x05",
+        b"\xd9",
+        b"\xc4\x02\xdb\x01",
+        b"\xca\x01",
+    ):
+        assert memory_of_msgpack(data, memory_max=1) >= len(data)
 
 
 def test_what_is_too_large_or_too_deep_is_not_decoded() -> None:

@@ -209,8 +209,8 @@ def test_a_bound_lets_no_place_come_before_there_is_something_to_drop() -> None:
 
 
 def test_the_newest_batches_are_those_of_the_last_records() -> None:
-    assert newest(BATCHES, 25) == BATCHES[-3:]
-    assert newest(BATCHES, 1_000) == BATCHES
-    assert newest(BATCHES, 0) == []
-    assert newest(BATCHES, characters=11) == BATCHES[-2:]
-    assert newest(BATCHES, characters=0) == []
+    assert newest(BATCHES[::-1], 25) == BATCHES[-3:]
+    assert newest(BATCHES[::-1], 1_000) == BATCHES
+    assert newest(BATCHES[::-1], 0) == []
+    assert newest(BATCHES[::-1], characters=11) == BATCHES[-2:]
+    assert newest(BATCHES[::-1], characters=0) == []

@@ -24,11 +24,11 @@ def part(first: int, last: int) -> list[Event]:
 def test_a_longer_chunk_takes_the_place_of_the_one_it_continues(tmp_path: Path) -> None:
     writer = SessionWriter(tmp_path / "a.tide.db", origin())
     for last in (10, 20, 30):
-        size, groups = writer.put_chunk(part(1, last))
+        stored = writer.put_chunk(part(1, last))
     writer.put_chunk(part(31, 40))
     writer.commit()
-    assert size > 0
-    assert sum(map(len, groups.values())) == 30
+    assert stored.size > 0
+    assert sum(map(len, stored.groups.values())) == 30
     with SessionFile(tmp_path / "a.tide.db") as session:
         assert [(chunk.first_seq, chunk.last_seq) for chunk in session.chunks] == [
             (1, 30),
