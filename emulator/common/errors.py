@@ -126,6 +126,8 @@ _TABLE: Final = (
     KafkaError("UNRELEASED_INSTANCE_ID", 111),
     KafkaError("UNSUPPORTED_ASSIGNOR", 112),
     KafkaError("STALE_MEMBER_EPOCH", 113),
+    KafkaError("MISMATCHED_ENDPOINT_TYPE", 114),
+    KafkaError("UNSUPPORTED_ENDPOINT_TYPE", 115),
     KafkaError("TRANSACTION_ABORTABLE", 120),
     KafkaError("INVALID_RECORD_STATE", 121),
     KafkaError("SHARE_SESSION_NOT_FOUND", 122, retriable=True),

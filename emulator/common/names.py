@@ -9,6 +9,8 @@ from hashlib import sha256
 ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 ID_LENGTH = 22
 OFFSETS_TOPIC = "__consumer_offsets"
+METADATA_TOPIC = "__cluster_metadata"
+"""The name of the metadata log of a cluster in KRaft mode, which is no topic."""
 INTERNAL_TOPICS = (OFFSETS_TOPIC, "__transaction_state")
 """The coordinators' topics, which are created by brokers."""
 LOG_DIR = "/tmp/kafka-logs"

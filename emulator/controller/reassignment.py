@@ -331,16 +331,22 @@ class Reassignment(Struct, eq=False):
         """Process one AlterPartitionReassignments entry (2.4+, KIP-455); return the error's name.
 
         Without a target the reassignment is cancelled: the original replicas become the target.
+        Only replicas that are added must be alive, and the partition is looked for last. Source:
+        ``KafkaController.validateReplicas``, ``maybeTriggerPartitionReassignment``.
         """
-        if tp not in self.context.state.assignments or self.context.is_deleting(tp):
-            return "UNKNOWN_TOPIC_OR_PARTITION"
-        move = self.context.state.reassigning.get(tp)
+        state = self.context.state
+        move = state.reassigning.get(tp)
         if target is None:
             if move is None or not move.target:
                 return "NO_REASSIGNMENT_IN_PROGRESS"
             target = list(move.original)
-        elif not target or any(broker not in self.context.state.live for broker in target):
-            return "INVALID_REPLICA_ASSIGNMENT"
+        else:
+            before = state.assignments.get(tp, ()) if move is None else move.original
+            added = {*target} - {*before}
+            if not target or len({*target}) < len(target) or not added <= {*state.live}:
+                return "INVALID_REPLICA_ASSIGNMENT"
+        if tp not in state.assignments or self.context.is_deleting(tp):
+            return "UNKNOWN_TOPIC_OR_PARTITION"
         if self.context.zk.find(znodes.REASSIGN_PARTITIONS) is not None:
             self._drop([tp])
         self._begin(tp, target)

@@ -156,7 +156,9 @@ def _reassign(
         split(tp): None if replicas is None else tuple(replicas)
         for tp, replicas in message.partitions.items()
     }
-    result = controller.alter_partition_reassignments(targets)
+    result = controller.alter_partition_reassignments(
+        targets, allow_replication_factor_change=message.allow_replication_factor_change
+    )
     return result, _by_partition(result.response)
 
 

@@ -28,7 +28,7 @@ from emulator.raft.client import TASK as QUORUM
 from emulator.raft.client import RaftClient
 from emulator.raft.snapshots import copy_of
 from emulator.raft.state import LEADER, NOBODY
-from emulator.releases.config import Configuration, resolve
+from emulator.releases.config import Configuration, resolve, topic_config_names
 from emulator.releases.config_names import BrokerConfig
 from emulator.releases.group_configs import GroupConfigRules, group_configs
 from emulator.simulation.kernel import Kernel
@@ -155,6 +155,7 @@ class ControllerServer:
             group_configs=GroupConfigRules(self.profile, settings.defaults)
             if group_configs(self.profile.numbers)
             else None,
+            topic_config_names=topic_config_names(self.profile.numbers),
         )
 
     # ---- the process

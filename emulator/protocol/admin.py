@@ -77,9 +77,14 @@ class ElectLeadersRequest(Message, frozen=True):
 
 
 class AlterPartitionReassignmentsRequest(Message, frozen=True):
-    """Requests the reassignment of partitions (KIP-455, 2.4+); None cancels it."""
+    """Requests the reassignment of partitions (KIP-455, 2.4+); None cancels it.
+
+    ``allow_replication_factor_change`` is False if no partition may get another number of replicas
+    (KIP-860, 4.1+).
+    """
 
     partitions: dict[str, list[int] | None]
+    allow_replication_factor_change: bool = True
 
 
 class AdminResponse(Message, frozen=True):

@@ -6,7 +6,7 @@ Source: ``ConfigurationControlManager``, 3.9 to 4.1.
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from emulator.common.names import nearest_hint
+from emulator.common.names import is_topic_name, nearest_hint
 from emulator.metadata_log.image import config_key
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
@@ -18,14 +18,11 @@ from emulator.metadata_log.records import (
 )
 from emulator.quorum_controller.context import MIN_INSYNC_REPLICAS, Context
 from emulator.quorum_controller.result import ApiError, ApiException, Result, user_operation
-from emulator.releases.config import ConfigError, check_topic_config, topic_config_names
-from emulator.releases.config_names import LISTS, TOPICS_BEFORE_4
+from emulator.releases.config import ConfigError, check_topic_config
+from emulator.releases.config_names import LISTS
 
 MAX_VALUE_LENGTH: Final = 32_767
 """The maximum length of a configuration value."""
-
-TOPICS: Final = topic_config_names() - TOPICS_BEFORE_4
-"""The configuration names of topics; values that have an effect here are validated."""
 
 
 class ConfigResource(NamedTuple):
@@ -40,15 +37,17 @@ def incremental_alter_configs(
 ) -> Result[dict[ConfigResource, ApiError]]:
     """Set configurations, or remove them with None; the records are one atomic batch.
 
-    Setting min.insync.replicas clears the ELRs, whose members were eligible by the previous minimum
+    Values are validated before the resource is looked for (``validateAlterConfig``). Setting
+    min.insync.replicas clears the ELRs, whose members were eligible by the previous minimum
     (KIP-966).
     """
     records: list[AnyRecord] = []
     response = {}
     for resource, values in changes.items():
         try:
+            altered = _alter(context, resource, values)
             _check_exists(context, resource)
-            records += _alter(context, resource, values)
+            records += altered
         except ApiException as refused:
             response[resource] = refused.as_error()
         else:
@@ -122,17 +121,22 @@ def _alter(
                 f"{name} may have {MAX_VALUE_LENGTH} characters, not {len(value)}.",
             )
     if resource.type == TOPIC_RESOURCE:
-        changed = _checked_topic_values(changed)
+        if not is_topic_name(resource.name):
+            reason = f"{resource.name!r} cannot be the name of a topic."
+            raise ApiException("INVALID_TOPIC_EXCEPTION", reason)
+        changed = _checked_topic_values(changed, context.settings.topic_config_names)
     if resource.type == GROUP_RESOURCE:
         _check_group_values(context, {**configs, **changed})
     return [ConfigRecord(*resource, name, value) for name, value in changed.items()]
 
 
-def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | None]:
+def _checked_topic_values(
+    values: Mapping[str, str | None], names: frozenset[str]
+) -> dict[str, str | None]:
     checked: dict[str, str | None] = {}
     for name, value in values.items():
-        if name not in TOPICS:
-            hint = nearest_hint(name, sorted(TOPICS))
+        if name not in names:
+            hint = nearest_hint(name, sorted(names))
             raise ApiException("INVALID_CONFIG", f"Topics have no configuration {name!r}{hint}.")
         checked[name] = value
         if value is not None:
@@ -145,7 +149,8 @@ def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | N
 
 def _check_group_values(context: Context, values: Mapping[str, str | None]) -> None:
     rules = context.settings.group_configs
-    assert rules is not None, "a release without configurations of groups refuses the resource"
+    if rules is None:
+        raise ApiException("INVALID_REQUEST", "Groups have configurations from 4.0 on.")
     try:
         rules.check({name: value for name, value in values.items() if value is not None})
     except ConfigError as error:
@@ -176,8 +181,6 @@ def _check_exists(context: Context, resource: ConfigResource) -> None:
     if resource.type == TOPIC_RESOURCE:
         context.topic(resource.name)
     elif resource.type == GROUP_RESOURCE:
-        if context.settings.group_configs is None:
-            raise ApiException("INVALID_REQUEST", "Groups have configurations from 4.0 on.")
         if not resource.name:
             raise ApiException("INVALID_REQUEST", "Default group resources are not allowed.")
     elif resource.name:

@@ -6,6 +6,7 @@ from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.metadata_version import needs_leader_epoch_bump_on_isr_shrink
 from emulator.quorum_controller.partition_change_builder import ElectionRules
 from emulator.quorum_controller.reassignment import Completion
+from emulator.releases.config import topic_config_names
 from emulator.releases.features.kraft import KRAFT
 from emulator.releases.group_configs import GroupConfigRules
 from emulator.releases.versions import Numbers
@@ -16,6 +17,7 @@ class ControllerSettings(Struct, frozen=True):
 
     ``node_id`` is the controller's id: a dynamic configuration with that name would apply to it.
     ``group_configs`` is None where groups have no configurations: before 4.0.
+    ``topic_config_names`` are the valid names in a topic's configuration.
     """
 
     node_id: int = 100
@@ -26,6 +28,7 @@ class ControllerSettings(Struct, frozen=True):
     unclean_leader_election_enable: bool = False
     zookeeper_metadata_migration_enable: bool = False
     group_configs: GroupConfigRules | None = None
+    topic_config_names: frozenset[str] = topic_config_names()
 
 
 class ReleaseRules(Struct, frozen=True):

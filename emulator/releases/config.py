@@ -3,6 +3,7 @@
 Durations are in the unit of Kafka's name, and in microseconds in :class:`BrokerConfig`.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -16,11 +17,13 @@ from emulator.releases.broker_configs import (
     BrokerConfigKey,
     ConfigType,
     broker_configs,
+    topic_configs,
 )
 from emulator.releases.config_names import (
     BOOLEAN,
     FIRST_DESCRIBED,
     INT_MAX,
+    INTERNAL_TOPIC_CONFIGS,
     LISTS,
     LONG_MAX,
     PREVIEWS,
@@ -32,11 +35,13 @@ from emulator.releases.config_names import (
     BrokerConfig,
     Kind,
     Parsed,
+    Ratio,
     Setting,
 )
 from emulator.releases.profiles import PROFILES, Profile
 from emulator.releases.variants import CONSUMER_GROUP_PREVIEWS, SHARE_GROUP_EARLY_ACCESS
 from emulator.releases.versions import (
+    Numbers,
     has_no_zookeeper,
     is_in_line,
     is_since,
@@ -480,9 +485,18 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
     )
 
 
-def topic_config_names() -> frozenset[str]:
-    """Return the valid names in a topic's configuration, including those without effect here."""
-    return frozenset(TOPICS) | frozenset(_BY_TOPIC_NAME)
+def topic_config_names(release: Numbers | None = None) -> frozenset[str]:
+    """Return the valid names in a topic's configuration, including those without effect here.
+
+    Before 0.11, which describes none, topics have what they have in 0.11; without a ``release``,
+    what any has.
+    """
+    names = frozenset(TOPICS) | frozenset(_BY_TOPIC_NAME)
+    if release is None:
+        return names
+    described = topic_configs(max(release, numbers_of(FIRST_DESCRIBED))).keys()
+    internal = {name for name, since in INTERNAL_TOPIC_CONFIGS.items() if is_since(release, since)}
+    return names & (described | internal)
 
 
 def check_without_effect(name: str, text: str) -> None:
@@ -498,13 +512,25 @@ def check_without_effect(name: str, text: str) -> None:
         return
     if allowed is None:
         return
-    kind = allowed if isinstance(allowed, type) else int
+    if isinstance(allowed, re.Pattern):
+        if not allowed.fullmatch(text.strip()):
+            raise ConfigError(
+                f"{name} must be the literal '*' or a list of replicas in the format PARTITION:"
+                f"BROKER,.., not {text!r}."
+            )
+        return
     try:
-        value = kind(text)
+        value = float(text) if isinstance(allowed, Ratio) else int(text)
     except ValueError:
         raise ConfigError(f"{name} must be a number, not {text!r}.") from None
     if isinstance(allowed, int) and value < allowed:
         raise ConfigError(f"{name} must be {allowed} or more, not {value}.")
+    if isinstance(allowed, Ratio) and not 0 <= value <= 1:
+        raise ConfigError(f"{name} must be a number from 0 to 1, not {text}.")
+    if isinstance(allowed, range) and value not in allowed:
+        raise ConfigError(
+            f"{name} must be a number from {allowed[0]} to {allowed[-1]}, not {value}."
+        )
 
 
 def type_of(name: str) -> ConfigType:

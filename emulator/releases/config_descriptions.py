@@ -5,6 +5,7 @@ numbers of a source win. Source: ``ConfigHelper``, ``DynamicBrokerConfig.brokerC
 ``ServerTopicConfigSynonyms``, ``ConfigDef.Type``.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -108,6 +109,21 @@ def written_address(address: Address) -> str:
     """Return host and port as configurations have them: ``[::1]:9092``."""
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def unexpected_broker(name: str, broker: int, *, or_all: bool = True) -> str:
+    """Why a broker does not describe a resource of that name, or '' if it does.
+
+    The empty name is all brokers, if ``or_all``. Source: ``ConfigHelper.describeConfigs``.
+    """
+    if not name:
+        return "" if or_all else "Broker id must not be empty"
+    if not re.fullmatch(r"[+-]?[0-9]+", name):
+        return f"Broker id must be an integer, but it is: {name}"
+    if int(name) == broker:
+        return ""
+    described = f"{broker} or empty string," if or_all else str(broker)
+    return f"Unexpected broker id, expected {described} but received {name}"
 
 
 def describe_broker(release: str, layers: Layers) -> list[ConfigEntry]:

@@ -3,6 +3,7 @@
 Source: ``KafkaConfig``, ``LogConfig`` and ``ProducerConfig`` of each release from 0.8.1 to 4.4.
 """
 
+import re
 from typing import Annotated, Final, Literal
 
 from msgspec import Struct
@@ -174,7 +175,7 @@ class BrokerConfig(Struct, frozen=True):
     ]
     log_retention_bytes: Annotated[
         int,
-        Setting("log.retention.bytes", minimum=-1),
+        Setting("log.retention.bytes", minimum=-LONG_MAX),
         "how large a log is kept, -1 without limit; whole segments are deleted",
     ]
     log_segment_bytes: Annotated[
@@ -737,23 +738,31 @@ TOPIC_DEFAULTS: Final = {
 }
 """Settings of topics alone, and the values that clients read."""
 
-Allowed = int | tuple[str, ...] | type | None
-"""The valid values: integers from a minimum on, words, a type, or (None) anything."""
+
+class Ratio(Struct, frozen=True):
+    """Numbers from 0 to 1."""
+
+
+RATIO: Final = Ratio()
+Allowed = int | range | Ratio | tuple[str, ...] | re.Pattern[str] | None
+"""The valid values: integers from a minimum on or in a range, ratios, words, or (None) anything."""
+THROTTLED_REPLICAS: Final = re.compile(r"\*|(\d+:\d+(\s*,\s*\d+:\d+)*)?")
+"""All replicas, or some of them by partition and broker (``ThrottledReplicaListValidator``)."""
 
 BOOLEAN: Final = ("true", "false")
 TOPICS: Final[dict[str, Allowed]] = {
     "cleanup.policy": ("compact", "delete", "compact,delete", "delete,compact"),
-    "compression.gzip.level": int,
-    "compression.lz4.level": int,
+    "compression.gzip.level": ("-1", *map(str, range(1, 10))),
+    "compression.lz4.level": range(1, 18),
     "compression.type": ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
-    "compression.zstd.level": int,
+    "compression.zstd.level": range(-131_072, 23),
     "delete.retention.ms": 0,
     "file.delete.delay.ms": 0,
     "flush.messages": 0,
     "flush.ms": 0,
-    "follower.replication.throttled.replicas": None,
+    "follower.replication.throttled.replicas": THROTTLED_REPLICAS,
     "index.interval.bytes": 0,
-    "leader.replication.throttled.replicas": None,
+    "leader.replication.throttled.replicas": THROTTLED_REPLICAS,
     "local.retention.bytes": -2,
     "local.retention.ms": -2,
     "max.compaction.lag.ms": 1,
@@ -762,7 +771,7 @@ TOPICS: Final[dict[str, Allowed]] = {
     "message.timestamp.after.max.ms": 0,
     "message.timestamp.before.max.ms": 0,
     "message.timestamp.difference.max.ms": 0,
-    "min.cleanable.dirty.ratio": float,
+    "min.cleanable.dirty.ratio": RATIO,
     "min.compaction.lag.ms": 0,
     "preallocate": BOOLEAN,
     "errors.deadletterqueue.group.enable": BOOLEAN,
@@ -780,14 +789,12 @@ TOPICS: Final[dict[str, Allowed]] = {
 Where releases differ in the minimum, it is the lowest of them.
 """
 
-TOPICS_BEFORE_4: Final = frozenset(
-    {
-        "message.downconversion.enable",
-        "message.format.version",
-        "message.timestamp.difference.max.ms",
-    }
-)
-"""Those of them that 4.0 has removed."""
+INTERNAL_TOPIC_CONFIGS: Final = {
+    "local.retention.bytes": "3.0",
+    "local.retention.ms": "3.0",
+    "remote.storage.enable": "3.0",
+}
+"""Names that brokers took before they described them, with the release (``defineInternal``)."""
 
 LISTS: Final = frozenset(key.name for key in TOPIC_CONFIGS if key.type == "LIST")
 """Those of topics' configurations that are lists, separated by commas."""

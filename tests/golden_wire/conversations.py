@@ -12,6 +12,7 @@ from tests.golden_wire import (
     share_groups,
 )
 from tests.golden_wire.access_control import ACCESS_CONTROL
+from tests.golden_wire.administration import ADMINISTRATION
 from tests.golden_wire.consumer_groups import CONSUMER_GROUPS
 from tests.golden_wire.conversation import NOW_MS, Conversation, error
 from tests.golden_wire.coordinator_writes import COORDINATOR_WRITES
@@ -549,6 +550,7 @@ CONVERSATIONS: Final[dict[str, Callable[[Conversation], None]]] = {
         *GROUP_MIGRATION,
         *COORDINATOR_WRITES,
         *REFUSALS,
+        *ADMINISTRATION,
         group_configs,
     )
 }

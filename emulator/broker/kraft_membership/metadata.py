@@ -42,6 +42,7 @@ from emulator.releases.config_descriptions import (
     describe_group,
     describe_topic,
     static_values,
+    unexpected_broker,
 )
 
 UNNAMED: Final = "Group name must not be empty"
@@ -198,7 +199,8 @@ class KRaftMetadata(Struct, eq=False):
             error, reason = (NONE, "") if message.group else ("INVALID_REQUEST", UNNAMED)
         elif message.broker:
             entries = describe_broker(version, layers)
-            error = NONE if message.broker == str(context.id) else "INVALID_REQUEST"
+            reason = unexpected_broker(message.broker, context.id)
+            error = "INVALID_REQUEST" if reason else NONE
         else:
             defaults = image.configs.get(config_key(BROKER_RESOURCE, ""), {})
             entries, error = describe_defaults(version, defaults), NONE

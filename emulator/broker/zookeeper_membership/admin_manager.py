@@ -51,6 +51,7 @@ from emulator.releases.config_descriptions import (
     describe_defaults,
     describe_topic,
     static_values,
+    unexpected_broker,
 )
 from emulator.replication import assignment
 from emulator.zookeeper import data as znodes
@@ -59,6 +60,8 @@ from emulator.zookeeper.admin_client import AdminZkClient, colliding
 from emulator.zookeeper.client import ZkClient
 
 TIMEOUT: Final = "admin-timeout"
+RELATIVE_PATHS: Final = (".", "..")
+"""Names that ZooKeeper refuses in a path."""
 
 
 class RefusedTopicError(Exception):
@@ -156,7 +159,9 @@ class ZkAdminManager(Struct, eq=False):
             internal_topics.create(self.context, internal)
             return "LEADER_NOT_AVAILABLE"
         try:
-            self._create(topic, NewTopic(-1, -1, {}, {}), write=True)
+            config = self.context.config
+            count, factor = config.num_partitions, config.default_replication_factor
+            self._create(topic, NewTopic(count, factor, {}, {}), write=True)
         except RefusedTopicError as error:
             return "LEADER_NOT_AVAILABLE" if error.name == "TOPIC_ALREADY_EXISTS" else error.name
         except errors.ZooKeeperError:
@@ -239,24 +244,37 @@ class ZkAdminManager(Struct, eq=False):
     def _create(self, topic: str, new_topic: NewTopic, *, write: bool) -> TopicCreated:
         """Create a topic; what is wrong with it is looked for in Kafka's order.
 
-        Source: ``ZkAdminManager.createTopics``, ``AdminZkClient.validateTopicCreate``.
+        Source: ``ZkAdminManager.createTopics``, ``AdminZkClient.validateTopicCreate``; until 2.6
+        ``AdminManager.createTopics``, which begins with the configuration.
         """
-        if self._exists(topic):
-            raise RefusedTopicError("TOPIC_ALREADY_EXISTS", f"Topic '{topic}' already exists.")
+        profile = self.context.profile
+        plainly = profile.has("wrong_value_for_new_topic_is_invalid_config")
+        wrong_value = "INVALID_CONFIG" if plainly else "UNKNOWN_SERVER_ERROR"
+        if profile.has("existing_topic_told_first"):
+            self._check_new(topic)
+        if profile.has("new_topic_configuration_checked_first"):
+            self._checked(new_topic.config, wrong_value)
         lists, topic_id = self._lists(new_topic), ""
         if not is_topic_name(topic):
-            raise RefusedTopicError("INVALID_TOPIC_EXCEPTION", f"{topic!r} is no topic name.")
+            raise _invalid_name(topic)
+        self._check_new(topic)
         if {".", "_"} & set(topic) and (other := colliding(topic, self.zk.children(znodes.TOPICS))):
             raise RefusedTopicError(
                 "INVALID_TOPIC_EXCEPTION", f"Topic '{topic}' collides with '{other}'."
             )
         if len({len(replicas) for replicas in lists}) != 1:
             raise _bad_assignment("Not all partitions have as many replicas.")
-        config = self._checked(new_topic.config, "INVALID_CONFIG")
+        if any(not replicas or len({*replicas}) < len(replicas) for replicas in lists):
+            raise _bad_assignment("A partition has no broker, or one twice.")
+        config = self._checked(new_topic.config, wrong_value)
         if write:
             topic_id = self.client.create(topic, lists, config)
         entries = describe_topic(self.context.settings.version, config, self._layers())
         return TopicCreated(topic_id, len(lists), len(lists[0]), entries)
+
+    def _check_new(self, topic: str) -> None:
+        if self._exists(topic):
+            raise RefusedTopicError("TOPIC_ALREADY_EXISTS", f"Topic '{topic}' already exists.")
 
     def _lists(self, new_topic: NewTopic) -> list[list[int]]:
         """Each partition's replicas, as given or assigned by Kafka's algorithm."""
@@ -274,13 +292,12 @@ class ZkAdminManager(Struct, eq=False):
             numbers = sorted(new_topic.assignment)
             if numbers != list(range(len(numbers))):
                 raise _bad_assignment("The partitions are not numbered from 0 without gaps.")
-            lists = [new_topic.assignment[number] for number in numbers]
-            self._check_lists(lists)
-            return lists
-        config = context.config
-        partitions = config.num_partitions if new_topic.partitions == -1 else new_topic.partitions
-        factor = new_topic.replication_factor
-        factor = config.default_replication_factor if factor == -1 else factor
+            return [new_topic.assignment[number] for number in numbers]
+        partitions, factor = new_topic.partitions, new_topic.replication_factor
+        if context.profile.has("new_topic_with_defaults"):
+            config = context.config
+            partitions = config.num_partitions if partitions == -1 else partitions
+            factor = config.default_replication_factor if factor == -1 else factor
         try:
             return self.client.assign(live, partitions, factor)
         except assignment.AssignmentError as error:
@@ -295,6 +312,8 @@ class ZkAdminManager(Struct, eq=False):
                 raise _bad_assignment(f"Broker {unknown[0]} does not live; {live} do.")
 
     def _grow(self, topic: str, count: int, replica_lists: list[list[int]], *, write: bool) -> None:
+        if topic in RELATIVE_PATHS:
+            raise RefusedTopicError("UNKNOWN_SERVER_ERROR", "")
         node = self.zk.find(znodes.topic_path(topic))
         current = znodes.topic_in(None if node is None else node.data)
         if current is None or not current.replicas:
@@ -339,10 +358,10 @@ class ZkAdminManager(Struct, eq=False):
                 response = DescribeConfigsResponse(request, NONE, entries)
             else:
                 response = DescribeConfigsResponse(request, "UNKNOWN_TOPIC_OR_PARTITION")
-        elif message.broker == str(context.id):
-            response = DescribeConfigsResponse(request, NONE, describe_broker(version, layers))
+        elif message.broker and (reason := unexpected_broker(message.broker, context.id)):
+            response = DescribeConfigsResponse(request, "INVALID_REQUEST", message=reason)
         elif message.broker:
-            response = DescribeConfigsResponse(request, "INVALID_REQUEST")
+            response = DescribeConfigsResponse(request, NONE, describe_broker(version, layers))
         else:
             defaults = context.settings.broker_defaults.get(context.id, {})
             response = DescribeConfigsResponse(request, NONE, describe_defaults(version, defaults))
@@ -370,25 +389,41 @@ class ZkAdminManager(Struct, eq=False):
         self.context.respond(client, request, TopicsResponse(request, results, messages))
 
     def _alter(self, topic: str, changes: Mapping[str, str], message: AlterConfigsRequest) -> None:
-        if not self._exists(topic):
-            raise _unknown(topic)
+        """Alter a topic; what is wrong is looked for in Kafka's order.
+
+        Source: ``ZkAdminManager.incrementalAlterConfigs``, ``alterTopicConfigs``.
+        """
+        told_plainly = self.context.profile.has("wrong_value_is_invalid_config")
+        wrong_value = "INVALID_CONFIG" if told_plainly else "INVALID_REQUEST"
+        if topic in RELATIVE_PATHS and not message.replaces:
+            raise RefusedTopicError(wrong_value, f"Relative paths are not allowed: {topic!r}.")
         before = {} if message.replaces else self._own_values(topic)
         try:
             lists = changed_lists(
                 before, message.appended.get(topic, {}), message.subtracted.get(topic, {})
             )
         except ConfigError as error:
-            raise RefusedTopicError("INVALID_CONFIG", str(error)) from None
+            raise RefusedTopicError(wrong_value, str(error)) from None
+        self._check_alterable(topic)
         values = {**before, **{k: v for k, v in changes.items() if v}, **lists}
         for name in (name for name, value in changes.items() if not value):
             values.pop(name, None)
-        told_plainly = self.context.profile.has("wrong_value_is_invalid_config")
-        merged = self._checked(values, "INVALID_CONFIG" if told_plainly else "INVALID_REQUEST")
+        merged = self._checked(values, wrong_value)
         if not message.validate_only:
             zk = self.zk
             zk.write(znodes.topic_config_path(topic), znodes.config_json(merged))
             change = znodes.config_change_json(self.context.profile, "topics", topic)
             zk.create(znodes.CONFIG_CHANGE, change, sequential=True)
+
+    def _check_alterable(self, topic: str) -> None:
+        """Refuse a topic that does not exist; until 2.6 only ZooKeeper is asked for it."""
+        if self._exists(topic):
+            return
+        if self.context.profile.has("unknown_topic_told_to_who_alters_it"):
+            raise _unknown(topic)
+        if not is_topic_name(topic):
+            raise _invalid_name(topic)
+        raise RefusedTopicError("UNKNOWN_SERVER_ERROR", f'Topic "{topic}" does not exist.')
 
     def alter_broker_configs(
         self, client: int, request: int, message: IncrementalAlterConfigsRequest
@@ -450,7 +485,7 @@ class ZkAdminManager(Struct, eq=False):
 
         ``wrong_value`` is the error for an invalid value.
         """
-        names = topic_config_names()
+        names = topic_config_names(self.context.profile.numbers)
         unknown = [name for name in config if name not in names]
         if unknown:
             raise RefusedTopicError("INVALID_CONFIG", f"Unknown topic config name: {unknown[0]}")
@@ -465,7 +500,12 @@ class ZkAdminManager(Struct, eq=False):
 
 
 def _unknown(topic: str) -> RefusedTopicError:
-    return RefusedTopicError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic '{topic}'.")
+    reason = f"The topic '{topic}' does not exist."
+    return RefusedTopicError("UNKNOWN_TOPIC_OR_PARTITION", reason)
+
+
+def _invalid_name(topic: str) -> RefusedTopicError:
+    return RefusedTopicError("INVALID_TOPIC_EXCEPTION", f"{topic!r} is no topic name.")
 
 
 def _partitions_wanted(topic: NewTopic, default: int) -> int:

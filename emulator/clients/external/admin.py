@@ -1,6 +1,7 @@
 """Admin requests of external clients: topics, partitions, configs, elections, reassignments."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -12,8 +13,10 @@ from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import by_topic, tp_of, uuid_bytes
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
+from emulator.common.names import METADATA_TOPIC
 from emulator.protocol import AnyMessage
-from emulator.releases.config_descriptions import DEFAULT, ConfigEntry
+from emulator.releases.broker_configs import broker_configs
+from emulator.releases.config_descriptions import DEFAULT, ConfigEntry, unexpected_broker
 from emulator.releases.group_configs import group_configs
 from emulator.wire.messages import alter_configs, configs, offsets, partitions
 from emulator.wire.messages import topics as wire
@@ -22,14 +25,21 @@ from emulator.wire.types import NO_UUID, Message
 US_PER_MS: Final = 1_000
 TOPIC: Final = 2
 BROKER: Final = 4
+BROKER_LOGGER: Final = 8
+CLIENT_METRICS: Final = 16
 GROUP: Final = 32
 """Types of config resources (``ConfigResource.Type``)."""
 SET: Final = 0
 DELETE: Final = 1
 APPEND: Final = 2
 SUBTRACT: Final = 3
-OPERATIONS: Final = (SET, DELETE, APPEND, SUBTRACT)
 """Operations on config values (``AlterConfigOp.OpType``)."""
+PREFERRED: Final = 0
+UNCLEAN: Final = 1
+ELECTIONS: Final = (PREFERRED, UNCLEAN)
+"""Types of elections (``ElectionType``)."""
+
+AnyResource = configs.AlterConfigsResource | alter_configs.AlterConfigsResource
 
 
 class CreateTopics(Struct, eq=False):
@@ -39,9 +49,9 @@ class CreateTopics(Struct, eq=False):
     known_ids: TopicIds
 
     def ask(self, call: Call[wire.CreateTopicsRequest]) -> list[AnyMessage]:
-        """Create all topics in one request, but those that it names twice."""
+        """Create all topics in one request, but those that are refused here."""
         request = call.message
-        twice = _named_twice(request)
+        refused = _named_twice(request).keys() | self._prohibited(request)
         topics = {
             topic.name: protocol.NewTopic(
                 topic.num_partitions,
@@ -50,7 +60,7 @@ class CreateTopics(Struct, eq=False):
                 {config.name: config.value or "" for config in topic.configs},
             )
             for topic in request.topics
-            if topic.name not in twice
+            if topic.name not in refused
         }
         timeout_us = request.timeout_ms * US_PER_MS
         return [protocol.CreateTopicsRequest(topics, timeout_us, request.validate_only)]
@@ -58,17 +68,20 @@ class CreateTopics(Struct, eq=False):
     def respond(
         self, call: Call[wire.CreateTopicsRequest], response: protocol.TopicsResponse
     ) -> Message:
-        rows = self._refused_twice(_named_twice(call.message))
+        twice = _named_twice(call.message)
+        rows = self._refused_twice(twice)
+        rows += [self._prohibition() for _ in self._prohibited(call.message) - twice.keys()]
         for name, error in response.errors.items():
-            made = response.created.get(name) if error == NONE else None
+            made = response.created.get(name)
             row = wire.CreatableTopicResult(
                 name, error_code=ERRORS[error].code, error_message=response.messages.get(name)
             )
-            if made is not None:
+            if made is not None and made.topic_id:  # also if the leaders are awaited in vain
                 self.known_ids.replace(name, made.topic_id)
+                row = replace(row, topic_id=uuid_bytes(made.topic_id))
+            if made is not None and error == NONE:
                 row = replace(
                     row,
-                    topic_id=uuid_bytes(made.topic_id) if made.topic_id else row.topic_id,
                     topic_config_error_code=ERRORS[made.config_error].code,
                     num_partitions=made.partitions,
                     replication_factor=made.replication_factor,
@@ -81,6 +94,25 @@ class CreateTopics(Struct, eq=False):
                 )
             rows.append(row)
         return wire.CreateTopicsResponse(topics=rows)
+
+    def _prohibited(self, request: wire.CreateTopicsRequest) -> set[str]:
+        """The topics of a request that nobody may create: since 3.3, that of the metadata log."""
+        if not self.context.profile.has("metadata_topic_prohibited"):
+            return set()
+        return {topic.name for topic in request.topics} & {METADATA_TOPIC}
+
+    def _prohibition(self) -> wire.CreatableTopicResult:
+        if self.context.profile.has("metadata_topic_prohibition_explained"):
+            code = ERRORS["INVALID_REQUEST"].code
+            reason = f"Creation of internal topic {METADATA_TOPIC} is prohibited."
+            return wire.CreatableTopicResult(METADATA_TOPIC, error_code=code, error_message=reason)
+        code = ERRORS["TOPIC_AUTHORIZATION_FAILED"].code
+        return wire.CreatableTopicResult(
+            METADATA_TOPIC,
+            error_code=code,
+            error_message="Authorization failed.",
+            topic_config_error_code=code,
+        )
 
     def _refused_twice(self, names: dict[str, int]) -> list[wire.CreatableTopicResult]:
         """The results for topics that a request names more than once.
@@ -98,41 +130,77 @@ class CreateTopics(Struct, eq=False):
         ]
 
 
-def _named_twice(request: wire.CreateTopicsRequest) -> dict[str, int]:
+def _named_twice(
+    request: wire.CreateTopicsRequest | wire.CreatePartitionsRequest,
+) -> dict[str, int]:
     """How often a request names the topics that it names more than once."""
     times = Counter(topic.name for topic in request.topics)
     return {name: count for name, count in times.items() if count > 1}
 
 
 class DeleteTopics(Struct, eq=False):
-    """DeleteTopics: by name, or by id from version 6 on."""
+    """DeleteTopics: by name, or by id from version 6 on.
 
+    Source: ``KafkaApis.handleDeleteTopicsRequest``, ``ControllerApis.deleteTopics``.
+    """
+
+    context: ClientContext
     known_ids: TopicIds
 
     def ask(self, call: Call[wire.DeleteTopicsRequest]) -> list[AnyMessage]:
         request = call.message
         names = [topic.name or self.known_ids.name(topic.topic_id) for topic in request.topics]
         names += request.topic_names
+        if not self.context.in_kraft_mode:
+            names = list(dict.fromkeys(names))
         timeout_us = request.timeout_ms * US_PER_MS
         return [protocol.DeleteTopicsRequest([name for name in names if name], timeout_us)]
 
     def respond(
         self, call: Call[wire.DeleteTopicsRequest], *responses: protocol.TopicsResponse
     ) -> Message:
-        """Return the result for each topic, those of unknown ids first."""
+        """Return the result for each topic, those of unknown ids first.
+
+        A controller in KRaft mode also tells the ids of topics that are deleted by name; a broker
+        with ZooKeeper answers for each time that a topic is named, since 2.4.
+        """
         (response,) = responses
+        request, is_kraft = call.message, self.context.in_kraft_mode
         rows = [
-            wire.DeletableTopicResult(None, topic.topic_id, ERRORS["UNKNOWN_TOPIC_ID"].code)
-            for topic in call.message.topics
-            if topic.topic_id != NO_UUID and self.known_ids.name(topic.topic_id) is None
+            self._nameless(topic)
+            for topic in request.topics
+            if not topic.name and self.known_ids.name(topic.topic_id) is None
         ]
-        rows += [
-            wire.DeletableTopicResult(
-                name, error_code=ERRORS[error].code, error_message=response.messages.get(name)
-            )
-            for name, error in response.errors.items()
-        ]
+        ids = {
+            self.known_ids.name(topic.topic_id): topic.topic_id
+            for topic in request.topics
+            if topic.topic_id != NO_UUID
+        }
+        times = Counter(request.topic_names) + Counter(topic.name for topic in request.topics)
+        each_time = not is_kraft and self.context.profile.has("topics_named_twice_answered_twice")
+        for name, error in response.errors.items():
+            topic_id = ids.get(name, NO_UUID)
+            if is_kraft and error == NONE:
+                topic_id = self.known_ids.id(name)
+            code, reason = ERRORS[error].code, response.messages.get(name)
+            row = wire.DeletableTopicResult(name, topic_id, code, reason)
+            rows += [row] * (times[name] or 1 if each_time else 1)
         return wire.DeleteTopicsResponse(responses=rows)
+
+    def _nameless(self, topic: wire.DeleteTopicState) -> wire.DeletableTopicResult:
+        """The result for an id that no topic has, or for neither a name nor an id."""
+        if topic.topic_id != NO_UUID:
+            code = ERRORS["UNKNOWN_TOPIC_ID"].code
+            return wire.DeletableTopicResult(None, topic.topic_id, code)
+        if not self.context.in_kraft_mode:
+            return wire.DeletableTopicResult(
+                None, error_code=ERRORS["TOPIC_AUTHORIZATION_FAILED"].code
+            )
+        return wire.DeletableTopicResult(
+            None,
+            error_code=ERRORS["INVALID_REQUEST"].code,
+            error_message="Neither topic name nor id were specified.",
+        )
 
 
 class DeleteRecords:
@@ -164,21 +232,34 @@ class DeleteRecords:
         return offsets.DeleteRecordsResponse(topics=topics)
 
 
-class CreatePartitions:
+class CreatePartitions(Struct, eq=False):
     """CreatePartitions."""
 
+    context: ClientContext
+
     def ask(self, call: Call[wire.CreatePartitionsRequest]) -> list[AnyMessage]:
-        """Add partitions to all topics in one request."""
+        """Add partitions to all topics in one request, but those that it names twice."""
         request = call.message
+        twice = _named_twice(request)
         topics = {
             topic.name: (topic.count, [row.broker_ids for row in topic.assignments or ()])
             for topic in request.topics
+            if topic.name not in twice
         }
         timeout_us = request.timeout_ms * US_PER_MS
         return [protocol.CreatePartitionsRequest(topics, timeout_us, request.validate_only)]
 
-    def respond(self, _call: AnyCall, response: protocol.TopicsResponse) -> Message:
+    def respond(
+        self, call: Call[wire.CreatePartitionsRequest], response: protocol.TopicsResponse
+    ) -> Message:
+        is_kraft = self.context.in_kraft_mode
+        reason = "Duplicate topic name." if is_kraft else "Duplicate topic in request."
+        code = ERRORS["INVALID_REQUEST"].code
         rows = [
+            wire.CreatePartitionsTopicResult(name, code, reason)
+            for name in _named_twice(call.message)
+        ]
+        rows += [
             wire.CreatePartitionsTopicResult(name, ERRORS[error].code, response.messages.get(name))
             for name, error in response.errors.items()
         ]
@@ -189,14 +270,36 @@ class OfResources:
     """A request about the configurations of topics, brokers and groups (4.0)."""
 
     def __init__(self, context: ClientContext) -> None:
+        self.profile = context.profile
         self.has_groups = bool(group_configs(context.profile.numbers))
+        self.checks_each = context.profile.has("wrong_value_is_invalid_config")
+        self.has_no_nulls = context.profile.has("descriptions_without_null")
+        self.no_message = "" if self.has_no_nulls else None
+
+    def is_unexpected(self, kind: int) -> bool:
+        """Whether no broker of the release expects a type of resources in a request."""
+        known = {TOPIC, BROKER}
+        if self.profile.has("broker_logger_resources"):
+            known.add(BROKER_LOGGER)
+        if self.profile.has("client_metrics_resources"):
+            known.add(CLIENT_METRICS)
+        if self.has_groups:
+            known.add(GROUP)
+        return kind not in known
 
 
 class DescribeConfigs(OfResources):
-    """DescribeConfigs: of topics, groups (4.0), and the broker that receives the request."""
+    """DescribeConfigs: of topics, groups (4.0), and the broker that receives the request.
+
+    An unexpected type of resource refuses the whole request (``ConfigHelper``, ``KafkaApis``). The
+    brokers here have no loggers.
+    """
 
     def ask(self, call: Call[configs.DescribeConfigsRequest]) -> list[AnyMessage]:
-        return [self._description(resource) for resource in call.message.resources]
+        resources = call.message.resources
+        if any(self.is_unexpected(resource.resource_type) for resource in resources):
+            return [protocol.DescribeConfigsResponse(0, "INVALID_REQUEST") for _ in resources]
+        return [self._description(resource, call.connection.broker) for resource in resources]
 
     def respond(
         self,
@@ -211,21 +314,32 @@ class DescribeConfigs(OfResources):
             rows = [
                 _described(entry, synonyms=request.include_synonyms)
                 for entry in response.entries
-                if not keys or entry.name in keys
+                if self.is_requested(entry.name, keys)
             ]
             code = ERRORS[response.error].code
             kind, name = resource.resource_type, resource.resource_name
-            reason = response.message if kind == GROUP else None
+            reason = response.message or self.no_message
             results.append(configs.DescribeConfigsResult(code, reason, kind, name, rows))
         return configs.DescribeConfigsResponse(results=results)
 
-    def _description(self, resource: configs.DescribeConfigsResource) -> AnyMessage:
+    def is_requested(self, name: str, keys: Sequence[str] | None) -> bool:
+        """Whether a request for some configurations, or for all, includes this one."""
+        if not keys:
+            return keys is None or self.has_no_nulls
+        return name in keys
+
+    def _description(self, resource: configs.DescribeConfigsResource, broker: int) -> AnyMessage:
         if resource.resource_type == TOPIC:
             return protocol.DescribeConfigsRequest(resource.resource_name)
         if resource.resource_type == BROKER:
             return protocol.DescribeConfigsRequest(None, resource.resource_name)
-        if resource.resource_type == GROUP and self.has_groups:
+        if resource.resource_type == GROUP:
             return protocol.DescribeConfigsRequest(None, group=resource.resource_name)
+        if resource.resource_type == BROKER_LOGGER:
+            reason = unexpected_broker(resource.resource_name, broker, or_all=False)
+            return protocol.DescribeConfigsResponse(
+                0, "INVALID_REQUEST" if reason else NONE, message=reason
+            )
         return protocol.DescribeConfigsResponse(0, "INVALID_REQUEST")
 
 
@@ -244,135 +358,195 @@ def _described(entry: ConfigEntry, *, synonyms: bool) -> configs.DescribeConfigs
     )
 
 
-class IncrementalAlterConfigs(OfResources):
+class AltersResources(OfResources):
+    """A request that alters configurations, each resource by a message of its own.
+
+    Source: ``ConfigAdminManager.preprocess``; before 3.3 ``KafkaApis`` and ``ZkAdminManager``.
+    """
+
+    def refusals(self, resources: Sequence[AnyResource]) -> list[AnyMessage | None]:
+        """Why a broker refuses resources before it asks the controller; None if it does not.
+
+        Before 3.3 an unexpected type of resource refuses the whole request.
+        """
+        if not self.checks_each:
+            if any(self.is_unexpected(resource.resource_type) for resource in resources):
+                reason = "Unexpected resource type UNKNOWN"
+                return [_refused(resource, "INVALID_REQUEST", reason) for resource in resources]
+            return [self._refusal(resource) for resource in resources]
+        times = Counter((resource.resource_type, resource.resource_name) for resource in resources)
+        return [
+            _refused(resource, "INVALID_REQUEST", "Each resource must appear at most once.")
+            if times[resource.resource_type, resource.resource_name] > 1
+            else self._refusal(resource)
+            for resource in resources
+        ]
+
+    def _refusal(self, resource: AnyResource) -> AnyMessage | None:
+        kind = resource.resource_type
+        if len({config.name for config in resource.configs}) < len(resource.configs):
+            return _refused(resource, "INVALID_REQUEST", "Error due to duplicate config keys")
+        nulls = [config.name for config in resource.configs if _is_null(config)]
+        if nulls:
+            reason = f"Null value not supported for : {', '.join(nulls)}"
+            return _refused(resource, "INVALID_REQUEST", reason)
+        if self.is_unexpected(kind):
+            return _refused(resource, "INVALID_REQUEST", f"Unknown resource type {kind}")
+        if kind not in (TOPIC, BROKER, GROUP):
+            reason = "Topics, brokers and groups (4.0) can be altered here."
+            return _refused(resource, "INVALID_REQUEST", reason)
+        return None
+
+    @staticmethod
+    def rows(
+        resources: Sequence[AnyResource], responses: Sequence[AnyMessage]
+    ) -> list[configs.AlterConfigsResourceResponse]:
+        """Return the result for each resource: error code and message, and which it is."""
+        rows = []
+        for resource, response in zip(resources, responses, strict=True):
+            assert isinstance(response, protocol.TopicsResponse | protocol.AdminResponse), response
+            name = resource.resource_name
+            error = response.errors.get(name, getattr(response, "error", NONE))
+            code, reason = ERRORS[error].code, response.messages.get(name)
+            row = configs.AlterConfigsResourceResponse(code, reason, resource.resource_type, name)
+            rows.append(row)
+        return rows
+
+
+def _refused(resource: AnyResource, error: str, reason: str = "") -> protocol.TopicsResponse:
+    name = resource.resource_name
+    return protocol.TopicsResponse(0, {name: error}, {name: reason} if reason else {})
+
+
+def _is_null(config: configs.AlterableConfig | alter_configs.AlterableConfig) -> bool:
+    """Whether a value is null that has to be one: only who deletes a value gives none."""
+    return config.value is None and getattr(config, "config_operation", SET) != DELETE
+
+
+class IncrementalAlterConfigs(AltersResources):
     """IncrementalAlterConfigs (KIP-339): of topics, brokers and groups (4.0)."""
 
     def ask(self, call: Call[configs.IncrementalAlterConfigsRequest]) -> list[AnyMessage]:
         """Alter each resource in a request of its own."""
         request = call.message
-        return [self._change(resource, request) for resource in request.resources]
+        return [
+            refusal or self._change(resource, validate_only=request.validate_only)
+            for resource, refusal in zip(
+                request.resources, self.refusals(request.resources), strict=True
+            )
+        ]
 
-    def _change(
-        self,
-        resource: configs.AlterConfigsResource,
-        request: configs.IncrementalAlterConfigsRequest,
-    ) -> AnyMessage:
+    def _change(self, resource: configs.AlterConfigsResource, *, validate_only: bool) -> AnyMessage:
         kind, name = resource.resource_type, resource.resource_name
-        if reason := _refusal(resource):
-            return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"}, {name: reason})
         changes: dict[int, dict[str, str]] = {SET: {}, DELETE: {}, APPEND: {}, SUBTRACT: {}}
         for config in resource.configs:
+            if config.config_operation not in changes:
+                return _refused(resource, "UNKNOWN_SERVER_ERROR")
             changes[config.config_operation][config.name] = config.value or ""
         removed = dict.fromkeys(changes[DELETE], "")
         if kind == TOPIC:
             return protocol.AlterConfigsRequest(
                 {name: changes[SET] | removed},
-                request.validate_only,
+                validate_only,
                 appended={name: changes[APPEND]},
                 subtracted={name: changes[SUBTRACT]},
             )
-        is_group = kind == GROUP and self.has_groups
-        if is_group and (refused := _changed_list(name, changes)):
-            return refused
-        if (is_group or kind == BROKER) and not (changes[APPEND] or changes[SUBTRACT]):
-            values = {**changes[SET], **dict.fromkeys(removed)}
-            return protocol.IncrementalAlterConfigsRequest(
-                kind, name, values, request.validate_only
-            )
-        reason = "Topics, brokers and groups (4.0) can be altered here, and lists of topics."
-        return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"}, {name: reason})
+        if refusal := self._changed_list(resource):
+            return refusal
+        values = {**changes[SET], **dict.fromkeys(removed)}
+        return protocol.IncrementalAlterConfigsRequest(kind, name, values, validate_only)
+
+    def _changed_list(self, resource: configs.AlterConfigsResource) -> AnyMessage | None:
+        """The refusal to append to a value of a group or broker, or to subtract from it.
+
+        A controller knows no types of groups' configurations, so that even those that are lists are
+        none to it (``KafkaConfigSchema``; recorded with 4.4.0). A broker knows the types of its own
+        (``ConfigAdminManager.prepareIncrementalConfigs``); their lists cannot be changed here.
+        """
+        for config in resource.configs:
+            if config.config_operation not in (APPEND, SUBTRACT):
+                continue
+            word = "append" if config.config_operation == APPEND else "subtract"
+            if resource.resource_type == GROUP:
+                reason = f"Can't {word.upper()} to key {config.name} because its type is not LIST."
+                return _refused(resource, "INVALID_CONFIG", reason)
+            key = broker_configs(self.profile.numbers).get(config.name)
+            if key is not None and key.type == "LIST":
+                reason = "Lists of topics can be changed here, and values of brokers be set."
+                return _refused(resource, "INVALID_REQUEST", reason)
+            reason = f"Config value {word} is not allowed for config key: {config.name}"
+            error = "INVALID_CONFIG" if self.checks_each else "INVALID_REQUEST"
+            return _refused(resource, error, reason)
+        return None
 
     def respond(
         self, call: Call[configs.IncrementalAlterConfigsRequest], *responses: AnyMessage
     ) -> Message:
-        rows = [
-            configs.AlterConfigsResourceResponse(*_altered(resource, response))
-            for resource, response in zip(call.message.resources, responses, strict=True)
-        ]
+        rows = self.rows(call.message.resources, responses)
         return configs.IncrementalAlterConfigsResponse(responses=rows)
 
 
-def _changed_list(group: str, changes: dict[int, dict[str, str]]) -> AnyMessage | None:
-    """The refusal to append to a group's value, or to subtract from it.
-
-    A controller knows no types of groups' configurations, so that even those that are lists are
-    none to it (``KafkaConfigSchema``; recorded with 4.4.0).
-    """
-    for operation, word in ((APPEND, "APPEND"), (SUBTRACT, "SUBTRACT")):
-        for name in changes[operation]:
-            reason = f"Can't {word} to key {name} because its type is not LIST."
-            return protocol.TopicsResponse(0, {group: "INVALID_CONFIG"}, {group: reason})
-    return None
-
-
-def _refusal(resource: configs.AlterConfigsResource) -> str | None:
-    """Why a broker refuses a request before it asks the controller; None if it does not.
-
-    Source: ``ConfigAdminManager.preprocess``.
-    """
-    if len({config.name for config in resource.configs}) < len(resource.configs):
-        return "A config may be named once."
-    for config in resource.configs:
-        if config.config_operation not in OPERATIONS:
-            return f"There is no operation {config.config_operation}."
-        if config.config_operation != DELETE and config.value is None:
-            return f"{config.name} cannot be set to null: delete it."
-    return None
-
-
-class AlterConfigs(OfResources):
+class AlterConfigs(AltersResources):
     """AlterConfigs: replace all configs of topics, brokers or groups (KIP-133)."""
 
     def ask(self, call: Call[alter_configs.AlterConfigsRequest]) -> list[AnyMessage]:
         """Alter each resource in a request of its own."""
         request = call.message
-        return [self._change(resource, request) for resource in request.resources]
+        return [
+            refusal or self._replacement(resource, validate_only=request.validate_only)
+            for resource, refusal in zip(
+                request.resources, self.refusals(request.resources), strict=True
+            )
+        ]
 
-    def _change(
-        self,
-        resource: alter_configs.AlterConfigsResource,
-        request: alter_configs.AlterConfigsRequest,
+    def _replacement(
+        self, resource: alter_configs.AlterConfigsResource, *, validate_only: bool
     ) -> AnyMessage:
         kind, name = resource.resource_type, resource.resource_name
         values = {config.name: config.value or "" for config in resource.configs}
         if kind == TOPIC:
-            return protocol.AlterConfigsRequest(
-                {name: values}, request.validate_only, replaces=True
-            )
-        if kind == BROKER or (kind == GROUP and self.has_groups):
-            return protocol.IncrementalAlterConfigsRequest(
-                kind, name, dict(values), request.validate_only, replaces=True
-            )
-        reason = "Topics, brokers and groups (4.0) can be altered here."
-        return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"}, {name: reason})
+            return protocol.AlterConfigsRequest({name: values}, validate_only, replaces=True)
+        return protocol.IncrementalAlterConfigsRequest(
+            kind, name, dict(values), validate_only, replaces=True
+        )
 
     def respond(
         self, call: Call[alter_configs.AlterConfigsRequest], *responses: AnyMessage
     ) -> Message:
-        rows = [
-            alter_configs.AlterConfigsResourceResponse(*_altered(resource, response))
-            for resource, response in zip(call.message.resources, responses, strict=True)
-        ]
+        rows = self.rows(call.message.resources, responses)
+        if not self.checks_each:  # the row is made of a ConfigResource, whose type is unknown then
+            rows = [
+                replace(row, resource_type=0) if self.is_unexpected(row.resource_type) else row
+                for row in rows
+            ]
         return alter_configs.AlterConfigsResponse(responses=rows)
 
 
-def _altered(
-    resource: configs.AlterConfigsResource | alter_configs.AlterConfigsResource,
-    response: AnyMessage,
-) -> tuple[int, str | None, int, str]:
-    """The result for a resource: error code and message, and which it is."""
-    assert isinstance(response, protocol.TopicsResponse | protocol.AdminResponse), response
-    name, reasons = resource.resource_name, response.messages
-    error = response.errors.get(name, getattr(response, "error", NONE))
-    return ERRORS[error].code, reasons.get(name), resource.resource_type, name
-
-
-class ElectLeaders:
+class ElectLeaders(Struct, eq=False):
     """ElectLeaders: preferred or unclean leader election (KIP-460)."""
 
+    context: ClientContext
+
     def ask(self, call: Call[partitions.ElectLeadersRequest]) -> list[AnyMessage]:
-        """Request the election for all partitions at once."""
+        """Request the election for all partitions at once.
+
+        A broker with ZooKeeper fails to read an unknown type; a controller refuses it
+        (``ElectionType.valueOf``, ``ReplicationControlManager.electLeaders``).
+        """
         request = call.message
+        if request.election_type not in ELECTIONS:
+            error = "INVALID_REQUEST" if self.context.in_kraft_mode else "UNKNOWN_SERVER_ERROR"
+            return [
+                protocol.ElectLeadersResponse(
+                    0,
+                    error,
+                    {
+                        tp_of(topic.topic, number): error
+                        for topic in request.topic_partitions or ()
+                        for number in topic.partitions
+                    },
+                )
+            ]
         if request.topic_partitions == []:  # null are all partitions
             return [protocol.ElectLeadersResponse(0, NONE, {})]
         named = [
@@ -380,7 +554,7 @@ class ElectLeaders:
             for topic in request.topic_partitions or ()
             for number in topic.partitions
         ]
-        return [protocol.ElectLeadersRequest(named, unclean=request.election_type == 1)]
+        return [protocol.ElectLeadersRequest(named, unclean=request.election_type == UNCLEAN)]
 
     def respond(self, _call: AnyCall, response: protocol.ElectLeadersResponse) -> Message:
         topics = by_topic(
@@ -404,7 +578,8 @@ class AlterPartitionReassignments:
             for topic in call.message.topics
             for partition in topic.partitions
         }
-        return [protocol.AlterPartitionReassignmentsRequest(targets)]
+        allowed = call.message.allow_replication_factor_change
+        return [protocol.AlterPartitionReassignmentsRequest(targets, allowed)]
 
     def respond(
         self,
@@ -422,7 +597,10 @@ class AlterPartitionReassignments:
                 rows.append(partitions.ReassignablePartitionResponse(number, code, None))
             topics.append(partitions.ReassignableTopicResponse(topic.name, rows))
         return partitions.AlterPartitionReassignmentsResponse(
-            error_code=ERRORS[response.error].code, error_message=None, responses=topics
+            allow_replication_factor_change=call.message.allow_replication_factor_change,
+            error_code=ERRORS[response.error].code,
+            error_message=None,
+            responses=topics,
         )
 
 

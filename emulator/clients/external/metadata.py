@@ -23,6 +23,9 @@ SEVERAL_SINCE: Final = 4
 GROUP: Final = 0
 TRANSACTION: Final = 1
 """Types of coordinator keys: group id or transactional id."""
+BROKER_ENDPOINT: Final = 1
+CONTROLLER_ENDPOINT: Final = 2
+"""Types of endpoints (``EndpointType``)."""
 
 
 class Addresses(Struct, eq=False):
@@ -177,7 +180,23 @@ class DescribeCluster(Struct, eq=False):
     def respond(
         self, call: Call[wire.DescribeClusterRequest], response: ClusterMetadataResponse
     ) -> Message:
-        """Return the brokers and the controller; fenced brokers if the request asks for them."""
+        """Return the brokers and the controller; fenced brokers if the request asks for them.
+
+        Who wants an endpoint of another type than a broker's is refused (KIP-919;
+        ``AuthHelper.computeDescribeClusterResponse``).
+        """
+        kind = call.message.endpoint_type
+        if kind == CONTROLLER_ENDPOINT:
+            code = ERRORS["MISMATCHED_ENDPOINT_TYPE"].code
+            return wire.DescribeClusterResponse(
+                error_code=code,
+                error_message="The request was sent to an endpoint of type BROKER, but we wanted"
+                " an endpoint of type CONTROLLER",
+            )
+        if kind != BROKER_ENDPOINT:
+            code = ERRORS["UNSUPPORTED_ENDPOINT_TYPE"].code
+            reason = f"Unsupported endpoint type {kind}"
+            return wire.DescribeClusterResponse(error_code=code, error_message=reason)
         listed = dict.fromkeys(response.brokers, False)
         if call.message.include_fenced_brokers:
             listed |= dict.fromkeys(response.fenced, True)

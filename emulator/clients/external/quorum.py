@@ -10,14 +10,13 @@ from emulator import protocol
 from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import topic_id_of
 from emulator.common.errors import ERRORS, NONE
-from emulator.common.names import INTERNAL_TOPICS
+from emulator.common.names import INTERNAL_TOPICS, METADATA_TOPIC
 from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadataResponse
 from emulator.simulation.kernel import KernelState
 from emulator.wire.messages import cluster
 from emulator.wire.messages import quorum as wire
 from emulator.wire.types import Message
 
-METADATA_TOPIC: Final = "__cluster_metadata"
 PARTITIONS_MAX: Final = 2_000
 """The maximum number of partitions in a page (max.request.partition.size.limit)."""
 
@@ -84,13 +83,36 @@ class DescribeTopicPartitions:
 
     def ask(self, call: Call[cluster.DescribeTopicPartitionsRequest]) -> list[AnyMessage]:
         """Request the named topics, or all topics."""
+        if not self._is_valid(call.message):
+            return []
         return [ClusterMetadataRequest([topic.name for topic in call.message.topics] or None)]
 
+    @staticmethod
+    def _is_valid(request: cluster.DescribeTopicPartitionsRequest) -> bool:
+        """Whether the cursor names a partition, of one of the topics if any are named.
+
+        Source: ``DescribeTopicPartitionsRequestHandler``.
+        """
+        cursor, names = request.cursor, [topic.name for topic in request.topics]
+        return cursor is None or (
+            cursor.partition_index >= 0 and (not names or cursor.topic_name in names)
+        )
+
     def respond(
-        self, call: Call[cluster.DescribeTopicPartitionsRequest], response: ClusterMetadataResponse
+        self,
+        call: Call[cluster.DescribeTopicPartitionsRequest],
+        *responses: ClusterMetadataResponse,
     ) -> Message:
         """Return partitions from the cursor on, up to the requested limit."""
         request = call.message
+        if not responses:
+            code = ERRORS["INVALID_REQUEST"].code
+            refused = [
+                cluster.DescribeTopicPartitionsResponseTopic(code, topic.name)
+                for topic in request.topics
+            ]
+            return self._page(refused, None)
+        (response,) = responses
         cursor = request.cursor
         first = ("", 0) if cursor is None else (cursor.topic_name, cursor.partition_index)
         left = max(1, min(request.response_partition_limit, PARTITIONS_MAX))

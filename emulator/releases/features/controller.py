@@ -5,6 +5,26 @@ from typing import Final
 from emulator.releases.features.base import features
 
 CONTROLLER: Final = features("""\
+new_topic_with_defaults | since 2.4 | KIP-464
+    with ZooKeeper, -1 stands for the broker's partition count or replication factor
+existing_topic_told_first | since 2.3 | AdminManager.createTopics
+    with ZooKeeper, what else is wrong with a topic to create matters only if there is none yet
+new_topic_configuration_checked_first | documents to 2.6 | AdminManager.createTopics, ended by KIP-599
+    with ZooKeeper, the configuration of a topic to create is validated before its replicas
+wrong_value_for_new_topic_is_invalid_config | since 2.1 | AdminManager.createTopics
+    who creates a topic is told INVALID_CONFIG for a wrong value, no more UNKNOWN_SERVER_ERROR
+descriptions_without_null | since 2.7 | AdminManager.describeConfigs
+    who describes a resource and names no configuration gets all, and an empty error message
+broker_logger_resources | since 2.4 | KIP-412
+    the levels of a broker's loggers are a resource with configurations
+client_metrics_resources | since 3.7 | KIP-714
+    subscriptions to clients' metrics are a resource with configurations
+metadata_topic_prohibited | since 3.3 | KafkaApis.handleCreateTopicsRequest, ControllerApis.createTopics
+    nobody may create a topic with the name of the metadata log, __cluster_metadata
+metadata_topic_prohibition_explained | since 3.9 | KafkaApis.handleCreateTopicsRequest, ControllerApis.createTopics
+    who tries is told that it is prohibited, no more that authorization failed
+unknown_topic_told_to_who_alters_it | since 2.7 | ZkAdminManager.alterTopicConfigs
+    with ZooKeeper, who alters a topic that does not exist is told so, not UNKNOWN_SERVER_ERROR
 topics_named_twice_answered_twice | since 2.4 | KafkaApis.handleCreateTopicsRequest
     with ZooKeeper a topic that CreateTopics names twice is refused twice, not once
 offline_election_in_isr_order | documents to 0.8.1 | KAFKA-42, ended by KAFKA-1503

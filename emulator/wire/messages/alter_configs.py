@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from emulator.wire.types import Api, Bool, Int8, Int16, Int32, Message, String
+from emulator.wire.messages.configs import AlterConfigsResourceResponse
+from emulator.wire.types import Api, Bool, Int8, Int32, Message, String
 
 
 class AlterableConfig(Message, frozen=True):
@@ -21,13 +22,6 @@ class AlterConfigsRequest(Message, frozen=True):
 
     resources: list[AlterConfigsResource] = []
     validate_only: Bool = False
-
-
-class AlterConfigsResourceResponse(Message, frozen=True):
-    error_code: Int16 = 0
-    error_message: String | None = ""
-    resource_type: Int8 = 0
-    resource_name: String = ""
 
 
 class AlterConfigsResponse(Message, frozen=True):

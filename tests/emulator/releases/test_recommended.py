@@ -63,6 +63,16 @@ high_watermark_ignores_dead_replicas 3.9
 high_watermark_needs_min_isr 3.9
 compacted_topics_need_keys 0.9..3.9
 invalid_record_error 2.4..3.9
+new_topic_with_defaults 2.4..3.9
+existing_topic_told_first 2.4..3.9
+new_topic_configuration_checked_first documents..2.5
+wrong_value_for_new_topic_is_invalid_config 2.1..3.9
+descriptions_without_null 2.7..3.9
+broker_logger_resources 2.4..3.9
+client_metrics_resources 3.9
+metadata_topic_prohibited 3.5..3.9
+metadata_topic_prohibition_explained 3.9
+unknown_topic_told_to_who_alters_it 2.7..3.9
 topics_named_twice_answered_twice 2.4..3.9
 offline_election_in_isr_order documents..0.8.1
 controlled_shutdown_election_in_isr_order documents..0.9

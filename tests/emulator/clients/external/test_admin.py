@@ -2,6 +2,7 @@ import pytest
 
 from emulator.common.errors import ERROR_NAMES, ERRORS
 from emulator.inputs.statements import (
+    CrashBroker,
     CreateTopic,
     FreezeBroker,
     StartBroker,
@@ -9,6 +10,7 @@ from emulator.inputs.statements import (
     ThawBroker,
 )
 from emulator.wire.messages import alter_configs
+from emulator.wire.messages.cluster import DescribeClusterRequest
 from emulator.wire.messages.configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -233,3 +235,56 @@ def test_replicas_move(lab: WireLab, controller: int) -> None:
     lab.pass_time(2_000_000)
     assert lab.ask(controller, ListPartitionReassignmentsRequest(), 0).topics == []
     assert lab.cluster.state.assignments["t-0"] == [1, 2]
+
+
+@pytest.mark.parametrize("mode", ["zookeeper", "kraft"])
+def test_a_reassignment_may_keep_a_replica_whose_broker_is_down(mode: str) -> None:
+    lab = WireLab.made(version="3.9", mode=mode)
+    lab.run(CreateTopic(topic="t", assignment=[[0, 1]]))
+    lab.pass_time(100_000)
+    lab.run(CrashBroker(broker=1))
+    lab.pass_time(30_000_000)
+    found = lab.cluster.controller_id()
+    connection = lab.connect(0 if mode == "kraft" or found is None else found)
+    rows = [ReassignableTopic("t", [ReassignablePartition(0, [0, 1, 2])])]
+    response = lab.ask(connection, AlterPartitionReassignmentsRequest(topics=rows), 0)
+    assert response.responses[0].partitions[0].error_code == 0
+
+
+def test_a_change_of_the_replication_factor_can_be_forbidden() -> None:
+    lab = WireLab.made(version="4.1", mode="kraft")
+    lab.run(CreateTopic(topic="t", assignment=[[0, 1]]))
+    lab.pass_time(100_000)
+    for replicas, error in ([1, 2], "NONE"), ([0, 1, 2], "INVALID_REPLICATION_FACTOR"):
+        rows = [ReassignableTopic("t", [ReassignablePartition(0, replicas)])]
+        request = AlterPartitionReassignmentsRequest(
+            allow_replication_factor_change=False, topics=rows
+        )
+        response = lab.ask(lab.connect(0), request, 1)
+        assert response.allow_replication_factor_change is False
+        assert response.responses[0].partitions[0].error_code == code(error)
+        lab.pass_time(5_000_000)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "error"),
+    [(1, "NONE"), (2, "MISMATCHED_ENDPOINT_TYPE"), (3, "UNSUPPORTED_ENDPOINT_TYPE")],
+)
+def test_brokers_are_no_endpoints_of_another_type(
+    lab: WireLab, controller: int, endpoint: int, error: str
+) -> None:
+    response = lab.ask(controller, DescribeClusterRequest(endpoint_type=endpoint), 1)
+    assert response.error_code == code(error)
+    assert bool(response.brokers) is (error == "NONE")
+
+
+@pytest.mark.parametrize(
+    ("version", "error"),
+    [("3.2", 0), ("3.3", "TOPIC_AUTHORIZATION_FAILED"), ("3.9", "INVALID_REQUEST")],
+)
+def test_nobody_creates_the_topic_of_the_metadata_log(version: str, error: str) -> None:
+    lab = WireLab.made(version=version, mode="zookeeper")
+    controller = lab.cluster.controller_id()
+    assert controller is not None
+    topic = CreatableTopic("__cluster_metadata", 1, 1)
+    assert create(lab, lab.connect(controller), topic) == [code(error) if error else 0]

@@ -173,9 +173,11 @@ def test_a_topic_that_is_named_twice_is_deleted_once_or_not_at_all(
     assert lab.run(CreateTopic(topic="t", partitions=1, assignment=[[0]])) == "NONE"
     lab.pass_time(2_000_000)
     request = DeleteTopicsRequest(topic_names=["t", "t"], timeout_ms=5_000)
-    (row,) = lab.ask(controller, request, 2).responses
+    rows = lab.ask(controller, request, 2).responses
     in_kraft_mode = lab.cluster.clients.context.in_kraft_mode
-    assert ERROR_NAMES[row.error_code] == ("INVALID_REQUEST" if in_kraft_mode else "NONE")
+    # A broker with ZooKeeper answers for each time that it is named.
+    expected = ["INVALID_REQUEST"] if in_kraft_mode else ["NONE", "NONE"]
+    assert [ERROR_NAMES[row.error_code] for row in rows] == expected
     assert is_alive(lab)
 
 
