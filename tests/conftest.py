@@ -18,6 +18,7 @@ import pytest
 from hypothesis import settings
 
 from sessions.analysis.session import spark_session
+from sessions.garbage_collection import collect_seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -79,13 +80,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> Generator[None, object, object]:
     """Never look for garbage in what lasts as long as the tests do: modules, and all tests.
 
-    To look through it again and again took a seventh of the processor's time.
+    To look through it again and again took a seventh of the processor's time, and so did looks at
+    each 700 new objects afterwards.
     """
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.freeze()
+        collect_seldom()
         gc.enable()
 
 

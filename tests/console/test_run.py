@@ -13,7 +13,7 @@ def test_run_shows_the_source_until_the_user_quits(monkeypatch: pytest.MonkeyPat
         shown.append(app)
 
     monkeypatch.setattr(TidegaugeApp, "run", run)
-    monkeypatch.setattr("gc.freeze", lambda: None)
+    monkeypatch.setattr("console.model.workspace.collect_while_drawing", lambda: None)
     source = ListSource(failover())
     assert console.run(source, paused=True) == 0
     (app,) = shown
