@@ -27,8 +27,9 @@ from sessions.model.health import holds
 from sessions.model.states import PartitionState
 from sessions.sources.live import LiveSource
 from tests.console.fakes import ListSource
+from tests.support.releases import THOROUGH
 
-MOMENTS = 10
+MOMENTS = 10 if THOROUGH else 5
 """At how many moments of the demo each broker crashes."""
 SECONDS_AFTER = 25
 """How long it is followed: past the end of its session, with the defaults of every release."""

@@ -17,8 +17,11 @@ from console.widgets.virtual_view import VirtualView
 from tests.console.contexts import BESIDE, LIVE_ONLY, open_context
 from tests.console.driving import Console, console
 from tests.console.fakes import ListSource, failover
+from tests.support.releases import THOROUGH
 
 WIDTHS = range(60, 221)
+STEP = 1 if THOROUGH else 2
+"""How many columns wider each width is than the last one that some screen is tried at."""
 HEIGHT = 30
 SKIPPED = {*LIVE_ONLY, *BESIDE, "sessions", "lab", "notice", "menu"}
 """Screens with nothing kept between paints, or that need a source of their own."""
@@ -46,7 +49,8 @@ def check_tables(driven: Console) -> None:
 @pytest.mark.parametrize("context", CHECKED)
 async def test_a_screen_of_any_width_is_what_a_fresh_paint_draws(context: str) -> None:
     wrong = []
-    widths = WIDTHS[CHECKED.index(context) :: len(CHECKED)]  # together the screens take every width
+    # Together the screens take every width, or every other one.
+    widths = WIDTHS[STEP * CHECKED.index(context) :: STEP * len(CHECKED)]
     async with console(ListSource(failover()), size=(WIDTHS[0], HEIGHT)) as driven:
         await open_context(driven, context)
         for width in widths:

@@ -28,9 +28,10 @@ from emulator.wire.types import (
 )
 from tests.emulator.wire.peers import by_another_codec
 from tests.emulator.wire.random_messages import messages
+from tests.support.releases import THOROUGH
 
 CORRELATION_ID = struct.pack(">i", 77)
-FEW = settings(max_examples=8)
+FEW = settings(max_examples=8 if THOROUGH else 3)
 TOO_NEW = {("ApiVersions", 5), ("TxnOffsetCommit", 6), ("DeleteGroups", 3)}
 """What only 4.4 takes: kafka-python does not know it, but a real broker was asked in it.
 

@@ -9,13 +9,14 @@ from emulator.wire.apis import APIS
 from emulator.wire.codec import encode_request
 from emulator.wire.header import RequestHeader
 from tests.emulator.wire.random_messages import messages
+from tests.support.releases import THOROUGH
 from tests.support.wire_client import WireLab
 
 KEYS = sorted(WireLab.made().external.versions)
 
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: APIS[key].name)
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8 if THOROUGH else 4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_it_disturbs_nobody(key: int, data: st.DataObject) -> None:
     lab = WireLab.made()
