@@ -21,8 +21,10 @@ from emulator.coordinator.consumer_groups.requests import offset_error
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import (
     COMMIT,
+    COMPLETING,
     DEAD,
     HEARTBEAT,
+    REBALANCING,
     REFUSED,
     STABLE,
     TASK,
@@ -43,6 +45,7 @@ from emulator.coordinator.share_group_manager import ShareGroupManager
 from emulator.coordinator.share_persister import SharePersister
 from emulator.storage.log import Log
 
+T = TypeVar("T")
 LOADING_US: Final = 5_000
 """How long loading a partition of __consumer_offsets takes."""
 EPOCHS_SINCE: Final = 9
@@ -84,6 +87,8 @@ class GroupCoordinator:
         self.is_early = has("consumer_group_early_access")
         self.needs_epoch = has("transactional_offsets_need_epoch")
         self.needs_name = has("groups_need_name")
+        refused = has("heartbeats_refused_before_assignment")
+        self.heartbeats = HEARTBEAT | {COMPLETING: REBALANCING if refused else NONE}
         self.state = state
         self.kernel = context.kernel
         self.timers = context.timers
@@ -158,10 +163,9 @@ class GroupCoordinator:
         shortest, longest = config.group_min_session_timeout_us, config.group_max_session_timeout_us
         if error == NONE and not shortest <= message.session_timeout_us <= longest:
             error = "INVALID_SESSION_TIMEOUT"
-        if error != NONE:
-            self.respond(request, messages.JoinGroupResponse(request, message.group, error))
-        elif self.is_share(message.group) or not names_protocols(message):
+        elif error == NONE and (self.is_share(message.group) or not names_protocols(message)):
             error = "INCONSISTENT_GROUP_PROTOCOL"
+        if error != NONE:
             response = messages.JoinGroupResponse(request, message.group, error, message.member_id)
             self.respond(request, response)
         elif self.has_consumers(message.group):
@@ -212,7 +216,7 @@ class GroupCoordinator:
             error = self.members.check(message)
             group = self.group(message.group)
             if error == NONE and group is not None:
-                error = HEARTBEAT[group.state]
+                error = self.heartbeats[group.state]
                 self.members.alive(group, message.member_id)
         self.respond(request, messages.HeartbeatResponse(request, message.group, error))
 
@@ -248,7 +252,7 @@ class GroupCoordinator:
         if error == NONE and message.generation < 0 and self._is_empty(group):
             group = group or self.offsets.make(message.group)
         elif error == NONE and group is None:
-            has_name = message.version >= EPOCHS_SINCE
+            has_name = message.version >= EPOCHS_SINCE and (self.waits_to_tell or self.is_early)
             error = "GROUP_ID_NOT_FOUND" if has_name else "ILLEGAL_GENERATION"
         elif error == NONE and group is not None and group.consumer is not None:
             error = offset_error(group.consumer, message.member_id, message.generation)
@@ -314,8 +318,8 @@ class GroupCoordinator:
         """
         return "INVALID_GROUP_ID" if self.needs_name and not group else self.refusal(group)
 
-    def _existing(self, offsets: dict[str, int]) -> dict[str, int]:
-        """Return the offsets of the partitions that this broker knows."""
+    def _existing(self, offsets: dict[str, T]) -> dict[str, T]:
+        """Return what there is for the partitions that this broker knows."""
         metadata = self.context.metadata
         return {tp: at for tp, at in offsets.items() if metadata.leader(tp) is not None}
 
@@ -447,12 +451,11 @@ class GroupCoordinator:
         errors: dict[str, str] = {}
         if error == NONE and group is not None:
             topics = subscribed_topics(group)
-            subscribed = [
-                tp for tp in message.partitions if topics is None or split(tp)[0] in topics
-            ]
-            errors = dict.fromkeys(message.partitions, NONE)
-            errors |= dict.fromkeys(subscribed, "GROUP_SUBSCRIBED_TO_TOPIC")
-            others = [tp for tp in message.partitions if tp not in subscribed]
+            errors = dict.fromkeys(message.partitions, "UNKNOWN_TOPIC_OR_PARTITION")
+            for tp in self._existing(errors):
+                is_read = topics is None or split(tp)[0] in topics
+                errors[tp] = "GROUP_SUBSCRIBED_TO_TOPIC" if is_read else NONE
+            others = [tp for tp, result in errors.items() if result == NONE]
             response = messages.OffsetDeleteResponse(request, error, errors)
             if self.expiry.forget_positions(group, others, response):
                 return

@@ -92,7 +92,8 @@ class Group(Struct, array_like=True):
     support. ``notes`` is the metadata committed with offsets. ``unstable`` are offsets of pending
     transactions, by producer id. ``modern`` is the state of a consumer group (KIP-848) or share
     group (KIP-932), which has no classic ``members``; its state and epoch are told like those of
-    others. ``is_unwritten``: the log has no record of it yet.
+    others. ``is_unwritten``: the log has no record of it yet. Members that are ``unsynced`` at
+    ``sync_deadline_us`` (0: never), as they have not asked for their assignment, are removed.
     """
 
     name: str
@@ -114,6 +115,8 @@ class Group(Struct, array_like=True):
     unstable: dict[int, dict[str, Position]] = field(default_factory=dict)
     modern: ConsumerGroup | ShareGroup | None = None
     is_unwritten: bool = False
+    unsynced: list[str] = field(default_factory=list)
+    sync_deadline_us: int = 0
 
     @property
     def consumer(self) -> ConsumerGroup | None:

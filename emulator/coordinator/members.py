@@ -91,23 +91,22 @@ class GroupMembership:
 
     def join(self, request: int, message: JoinGroupRequest) -> None:
         """Add a member (KIP-394: assigning its id first), or let it rejoin."""
-        group = self.metadata.group(message.group)
-        pending = group is not None and message.member_id in group.pending
-        if message.member_id and not pending:
-            error = REFUSED
-            if group is not None:
-                error = self.identity_error(group, message.member_id, message.instance_id)
-            if error != NONE:
-                self._refuse_join(request, message, error, message.member_id)
-                return
+        group, name = self.metadata.group(message.group), message.member_id
         is_new = group is None
+        if group is None and name:
+            self._refuse_join(request, message, REFUSED, name)
+            return
         group = group or self.metadata.make(message.group)
         if not _is_consistent(group, message):
-            self._refuse_join(request, message, "INCONSISTENT_GROUP_PROTOCOL")
-        elif pending:
-            self._add(group, message.member_id, request, message)
-        elif message.member_id:
-            self._join_again(group, group.members[message.member_id], request, message)
+            self._refuse_join(request, message, "INCONSISTENT_GROUP_PROTOCOL", name)
+        elif name in group.pending:
+            self._add(group, name, request, message)
+        elif name:
+            error = self.identity_error(group, name, message.instance_id)
+            if error == NONE:
+                self._join_again(group, group.members[name], request, message)
+            else:
+                self._refuse_join(request, message, error, name)
         elif message.instance_id:
             self._join_static(group, request, message)
         elif message.takes_id and self.profile.has("member_id_required"):
@@ -239,7 +238,8 @@ class GroupMembership:
             return
         if group.state == COMPLETING:
             self._fail_syncs(group, REBALANCING)
-        timeout_us = max((m.rebalance_timeout_us for m in group.members.values()), default=0)
+        group.sync_deadline_us = 0
+        timeout_us = _rebalance_timeout_us(group)
         group.delay_left_us, group.newcomer = -1, False
         if group.state == EMPTY:
             delay_us = self.context.config.group_initial_rebalance_delay_us
@@ -273,8 +273,7 @@ class GroupMembership:
         for member in [m for m in group.members.values() if not (m.join or m.instance_id)]:
             self._drop(group, member, "did not join again")
         if group.members and not self._elects_leader(group):
-            timeout_us = max(member.rebalance_timeout_us for member in group.members.values())
-            group.join_deadline_us = self.kernel.now + timeout_us
+            group.join_deadline_us = self.kernel.now + _rebalance_timeout_us(group)
             self._watch(group, group.join_deadline_us)
             return
         group.generation += 1
@@ -291,6 +290,10 @@ class GroupMembership:
             self.alive(group, member.id)
             member.is_new, member.partitions, member.assignment = False, [], b""
             self._tell_generation(group, member)
+        if self.profile.has("unsynced_members_removed"):
+            group.unsynced = list(group.members)
+            group.sync_deadline_us = self.kernel.now + _rebalance_timeout_us(group)
+            self._watch(group, group.sync_deadline_us)
 
     @staticmethod
     def _elects_leader(group: Group) -> bool:
@@ -345,13 +348,16 @@ class GroupMembership:
         group = self.metadata.group(message.group)
         error = self.check(message)
         if error == NONE and group is not None:
-            error = SYNC[group.state]
+            error = SYNC[group.state] if _is_of(group, message) else "INCONSISTENT_GROUP_PROTOCOL"
         if error != NONE or group is None:
             self.metadata.respond(request, SyncGroupResponse(request, message.group, error))
             return
         member = group.members[message.member_id]
         self.alive(group, member.id)
         member.sync = request
+        group.unsynced = [name for name in group.unsynced if name != member.id]
+        if not group.unsynced:
+            group.sync_deadline_us = 0
         if group.state == STABLE:
             self._tell_partitions(group, member)
         elif member.id == group.leader:
@@ -469,7 +475,20 @@ class GroupMembership:
                 self.remove(group, member.id, "session expired")
         if 0 < group.join_deadline_us <= now:
             self._waited(group)
+        if 0 < group.sync_deadline_us <= now:
+            self._remove_unsynced(group)
         self.watch(group)
+
+    def _remove_unsynced(self, group: Group) -> None:
+        """Rebalance without the members that have not asked for their assignment (KAFKA-12890).
+
+        Source: ``GroupCoordinator.onExpirePendingSync``.
+        """
+        for name in group.unsynced:
+            if name in group.members:
+                self._drop(group, group.members[name], "did not ask for its assignment")
+        self.prepare(group)
+        self._try_to_complete(group)
 
     @staticmethod
     def _can_expire(member: Member) -> bool:
@@ -478,8 +497,21 @@ class GroupMembership:
 
     def deadlines(self, group: Group) -> list[int]:
         due = [member.deadline_us for member in group.members.values() if self._can_expire(member)]
-        waits = [group.join_deadline_us] if group.join_deadline_us else []
+        waits = [due_us for due_us in (group.join_deadline_us, group.sync_deadline_us) if due_us]
         return [*due, *group.pending.values(), *waits]
+
+
+def _rebalance_timeout_us(group: Group) -> int:
+    return max((member.rebalance_timeout_us for member in group.members.values()), default=0)
+
+
+def _is_of(group: Group, message: SyncGroupRequest) -> bool:
+    """Whether a request names the group's protocol and its type, or does not name them (KIP-559).
+
+    Source: ``GroupCoordinator.validateSyncGroup``.
+    """
+    named = ((message.protocol_type, group.protocol_type), (message.protocol, group.assignor))
+    return all(name in ("", own) for name, own in named)
 
 
 def _is_consistent(group: Group, message: JoinGroupRequest) -> bool:

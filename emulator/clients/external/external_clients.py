@@ -168,7 +168,7 @@ class ExternalClients:
             "Fetch": fetch.Fetch(context, EncodedRecords(context.ledger, magic), known_ids),
             "ListOffsets": fetch.ListOffsets(context.profile),
             "OffsetForLeaderEpoch": fetch.OffsetForLeaderEpoch(),
-            "JoinGroup": groups.JoinGroup(),
+            "JoinGroup": groups.JoinGroup(context.profile),
             "SyncGroup": groups.SyncGroup(),
             "Heartbeat": groups.Heartbeat(),
             "LeaveGroup": groups.LeaveGroup(),

@@ -18,12 +18,17 @@ MEMBER_ID_SINCE: Final = 4
 """The first JoinGroup version that assigns a member id before joining (KIP-394)."""
 NULL_PROTOCOL_SINCE: Final = 7
 """The first JoinGroup version whose error response has a null protocol name."""
+PROTOCOL_NAMED_SINCE: Final = 5
+"""The first SyncGroup version that must name the protocol and its type (KIP-559)."""
 SEVERAL_SINCE: Final = 3
 """The first LeaveGroup version with a batch of members (KIP-345)."""
 
 
 class JoinGroup:
     """JoinGroup: completed when all members have joined."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.no_generation = 0 if profile.has("refused_joins_told_generation_zero") else -1
 
     def ask(self, call: Call[wire.JoinGroupRequest]) -> list[AnyMessage]:
         request = call.message
@@ -57,7 +62,7 @@ class JoinGroup:
         may_be_null = call.header.api_version >= NULL_PROTOCOL_SINCE
         return wire.JoinGroupResponse(
             error_code=ERRORS[response.error].code,
-            generation_id=response.generation,
+            generation_id=response.generation if is_in else self.no_generation,
             protocol_type=response.protocol_type if is_in else None,
             protocol_name=response.protocol if is_in or not may_be_null else None,
             leader=response.leader,
@@ -77,6 +82,9 @@ class SyncGroup:
 
     def ask(self, call: Call[wire.SyncGroupRequest]) -> list[AnyMessage]:
         request = call.message
+        is_named = None not in (request.protocol_type, request.protocol_name)
+        if call.header.api_version >= PROTOCOL_NAMED_SINCE and not is_named:
+            return [protocol.SyncGroupResponse(0, request.group_id, "INCONSISTENT_GROUP_PROTOCOL")]
         assignments = {
             assignment.member_id: assignment.assignment for assignment in request.assignments
         }

@@ -19,6 +19,12 @@ fetch_tells_last_stable_offset | since 2.1 | KAFKA-7395
     fetch responses tell the last stable offset to all, not only to who reads committed
 completing_rebalance_state | since 1.1 | KAFKA-5565
     a group that waits for its leader is told as CompletingRebalance, not as AwaitingSync
+heartbeats_refused_before_assignment | 0.9 to 2.5 | GroupCoordinator.handleHeartbeat, ended by KAFKA-10134
+    a heartbeat before the leader has assigned partitions is told REBALANCE_IN_PROGRESS
+unsynced_members_removed | since 2.8 | KAFKA-12890
+    a member that does not ask for its assignment within the rebalance timeout is removed
+refused_joins_told_generation_zero | 0.9 to 2.1 | GroupCoordinator.joinError, ended by KIP-394
+    a member that may not join a group is told generation 0, not -1
 offsets_deleted_with_topics | since 0.10.2 | KAFKA-2000
     committed offsets are deleted with their topic
 groups_need_name | since 2.0 | KAFKA-6773

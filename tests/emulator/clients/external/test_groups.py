@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from emulator.common.errors import ERRORS
 from emulator.inputs.statements import CreateTopic, InjectError
@@ -211,6 +212,111 @@ def test_a_broker_that_does_not_coordinate_says_so(lab: WireLab, coordinator: in
     elsewhere = lab.connect(next(b for b in lab.cluster.brokers if b != coordinator))
     beat = HeartbeatRequest("g", 1, "me")
     assert lab.ask(elsewhere, beat, 4).error_code == code("NOT_COORDINATOR")
+
+
+def of_release(version: str) -> tuple[WireLab, int]:
+    """A cluster of a release, and the broker that coordinates group ``g``."""
+    lab = WireLab.made(version=version, config={"group.initial.rebalance.delay.ms": "0"})
+    lab.run(CreateTopic(topic="t", partitions=2))
+    here = lab.connect()
+    for _ in range(50):
+        found = lab.ask(here, FindCoordinatorRequest("g"), 1)
+        lab.pass_time(100_000)
+        if not found.error_code:
+            return lab, int(found.node_id)
+    raise AssertionError("no coordinator was found")
+
+
+@pytest.mark.parametrize(("version", "generation"), [("2.1", 0), ("2.2", -1)])
+def test_a_member_that_may_not_join_is_told_its_id(version: str, generation: int) -> None:
+    lab, coordinator = of_release(version)
+    member = Member(lab, coordinator, "range")
+    member.join(version=2)
+    assert member.take() == 0
+    wanted = JoinGroupRequest("g", 10_000, 20_000, member.id, protocol_type="connect")
+    for session_ms, error in (
+        (10_000, "INCONSISTENT_GROUP_PROTOCOL"),
+        (1, "INVALID_SESSION_TIMEOUT"),
+    ):
+        refused = member.ask(replace(wanted, session_timeout_ms=session_ms), 2)
+        assert refused.error_code == code(error)
+        assert (refused.member_id, refused.generation_id) == (member.id, generation)
+
+
+def test_a_stranger_with_other_protocols_is_told_of_these(lab: WireLab, coordinator: int) -> None:
+    two_members(lab, coordinator)
+    stranger = Member(lab, coordinator, "other")
+    stranger.id = "stranger"
+    stranger.join()
+    assert stranger.take() == code("INCONSISTENT_GROUP_PROTOCOL")
+    assert stranger.joined.member_id == "stranger"
+
+
+@pytest.mark.parametrize(
+    ("kind", "protocol", "error"),
+    [
+        (None, "range", "INCONSISTENT_GROUP_PROTOCOL"),
+        ("consumer", None, "INCONSISTENT_GROUP_PROTOCOL"),
+        ("connect", "range", "INCONSISTENT_GROUP_PROTOCOL"),
+        ("consumer", "sticky", "INCONSISTENT_GROUP_PROTOCOL"),
+        ("consumer", "range", "NONE"),
+    ],
+)
+def test_a_member_names_the_protocol_of_its_group(
+    lab: WireLab, coordinator: int, kind: str | None, protocol: str | None, error: str
+) -> None:
+    one, _ = two_members(lab, coordinator)
+    wanted = SyncGroupRequest("g", one.joined.generation_id, one.id)
+    wanted = replace(wanted, protocol_type=kind, protocol_name=protocol)
+    assert one.ask(wanted, 5).error_code == code(error)
+
+
+@pytest.mark.parametrize(("version", "state"), [("2.7", "CompletingRebalance"), ("2.8", "Empty")])
+def test_a_member_that_does_not_ask_for_its_assignment_is_removed(version: str, state: str) -> None:
+    lab, coordinator = of_release(version)
+    member = Member(lab, coordinator, "range")
+    wanted = JoinGroupRequest("g", 30_000, 8_000, protocol_type="consumer")
+    lab.send(member.connection, replace(wanted, protocols=member.protocols), 2)
+    assert member.take() == 0
+    for seconds, expected in ((7, "CompletingRebalance"), (2, state)):
+        lab.pass_time(seconds * 1_000_000)
+        (group,) = member.ask(DescribeGroupsRequest(["g"]), 2).groups
+        assert group.group_state == expected
+
+
+@pytest.mark.parametrize(("version", "error"), [("2.5", "REBALANCE_IN_PROGRESS"), ("2.6", "NONE")])
+def test_a_heartbeat_before_partitions_are_assigned(version: str, error: str) -> None:
+    lab, coordinator = of_release(version)
+    member = Member(lab, coordinator, "range")
+    member.join(version=2)
+    assert member.take() == 0
+    beat = HeartbeatRequest("g", member.joined.generation_id, member.id)
+    assert member.ask(beat, 2).error_code == code(error)
+
+
+def test_only_offsets_of_partitions_that_are_there_are_deleted(
+    lab: WireLab, coordinator: int
+) -> None:
+    member = Member(lab, coordinator, "range")
+    rows = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 3)])]
+    (topic,) = member.ask(OffsetCommitRequest("g", topics=rows), 2).topics
+    assert topic.partitions[0].error_code == 0
+    wanted = [OffsetDeleteRequestPartition(number) for number in (0, 9)]
+    response = member.ask(OffsetDeleteRequest("g", [OffsetDeleteRequestTopic("t", wanted)]), 0)
+    (topic,) = response.topics
+    errors = {row.partition_index: row.error_code for row in topic.partitions}
+    assert errors == {0: 0, 9: code("UNKNOWN_TOPIC_OR_PARTITION")}
+
+
+@pytest.mark.parametrize(
+    ("version", "error"), [("3.9", "ILLEGAL_GENERATION"), ("4.0", "GROUP_ID_NOT_FOUND")]
+)
+def test_a_member_commits_offsets_of_a_group_that_there_is_not(version: str, error: str) -> None:
+    lab, coordinator = of_release(version)
+    rows = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 3)])]
+    wanted = OffsetCommitRequest("g", 1, "somebody", topics=rows)
+    (topic,) = lab.ask(lab.connect(coordinator), wanted, 9).topics
+    assert topic.partitions[0].error_code == code(error)
 
 
 def test_an_injected_error_of_a_commit_is_that_of_its_partitions(
