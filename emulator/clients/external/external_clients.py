@@ -212,8 +212,8 @@ class ExternalClients:
     def _security(self, *, in_kraft_mode: bool) -> Mapping[str, Translator]:
         """The translators of requests about access, credentials and quotas."""
         tokens = security.Tokens(self._settings, in_kraft_mode=in_kraft_mode)
-        credentials = security.ScramCredentials(self._settings)
-        quotas = security.Quotas(self._settings)
+        credentials = security.ScramCredentials(self._settings, in_kraft_mode)
+        quotas = security.Quotas(self._settings, in_kraft_mode)
         answers = {
             "CreateDelegationToken": tokens.create,
             "RenewDelegationToken": tokens.renew,

@@ -2,11 +2,12 @@
 
 Brokers issue no tokens. SCRAM credentials and quotas are kept by the
 cluster, and take effect at once; quotas are described and limit nobody.
-Source: ``ScramControlManager``, ``ScramImage``, ``ClientQuotaControlManager``.
+Source: ``ScramControlManager``, ``ScramImage``, ``ClientQuotaControlManager``,
+``ZkAdminManager``.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -14,26 +15,47 @@ from msgspec import Struct
 from emulator.clients.external.authorization import ANONYMOUS, Authorizer
 from emulator.clients.external.call import AnyCall, Call
 from emulator.common import scram
-from emulator.common.errors import ERRORS
+from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
 from emulator.releases.config import Quota, Settings
 from emulator.wire.messages import security as wire
 from emulator.wire.types import Message
 
 ITERATIONS_MAX: Final = 16_384
-OF_USERS: Final = (
-    *("producer_byte_rate", "consumer_byte_rate", "request_percentage"),
-    "controller_mutation_rate",
-)
-OF_ADDRESSES: Final = ("connection_creation_rate",)
-"""The quotas of users and client ids, and of addresses (``QuotaConfigs``)."""
+INT_MAX: Final = 2**31 - 1
+LONG_MAX: Final = 2**63 - 1
+OF_USERS: Final = {
+    "producer_byte_rate": LONG_MAX,
+    "consumer_byte_rate": LONG_MAX,
+    "request_percentage": 0,
+    "controller_mutation_rate": 0,
+}
+OF_ADDRESSES: Final = {"connection_creation_rate": INT_MAX}
+"""The quotas of users and client ids, and of addresses (``QuotaConfigs``).
+
+With the largest value of those that are whole numbers, up to ``EPSILON``; 0 for others.
+"""
+EPSILON: Final = 1e-6
+KINDS: Final = ("user", "client-id", "ip")
 EXACT: Final = 0
 DEFAULT: Final = 1
+MATCHES: Final = ("EXACT", "DEFAULT", "SPECIFIED")
 """How a quota's entity is matched by name; 2: whatever its name is."""
+INVALID: Final = "INVALID_REQUEST"
 NO_ERROR: Final = 0
 AUTH_DISABLED: Final = "DELEGATION_TOKEN_AUTH_DISABLED"
 NO_TIME: Final = -1
 """The times of a token that there is not (``DelegationTokenManager.ErrorTimestamp``)."""
+
+
+Altered = wire.ScramCredentialDeletion | wire.ScramCredentialUpsertion
+Entity = tuple[tuple[str, str | None], ...]
+Error = tuple[str, str]
+"""An error and its message."""
+TWICE: Final = (
+    "DUPLICATE_RESOURCE",
+    "A user credential cannot be altered twice in the same request",
+)
 
 
 class Answer(Struct, eq=False):
@@ -135,6 +157,7 @@ class ScramCredentials(Struct, eq=False):
     """SCRAM credentials of users (KIP-554)."""
 
     settings: Settings
+    in_kraft_mode: bool
 
     def _of(self, user: str) -> list[wire.CredentialInfo]:
         altered, has_password = self.settings.scram.get(user, {}), user in self.settings.users
@@ -171,28 +194,55 @@ class ScramCredentials(Struct, eq=False):
     def alter(self, call: Call[wire.AlterUserScramCredentialsRequest]) -> Message:
         """Set and delete credentials: all of a user's, or none."""
         request = call.message
-        names = [(deletion.name, deletion.mechanism) for deletion in request.deletions]
-        names += [(upsertion.name, upsertion.mechanism) for upsertion in request.upsertions]
-        errors: dict[str, tuple[str, str]] = {}
-        for name, mechanism in names:
-            if (error := _wrong_name(name, mechanism, names)) is not None:
-                errors[name] = error
-        for deleted in request.deletions:
-            known = {credential.mechanism for credential in self._of(deleted.name)}
-            if deleted.name not in errors and deleted.mechanism not in known:
-                reason = "Attempt to delete a user credential that does not exist"
-                errors[deleted.name] = ("RESOURCE_NOT_FOUND", reason)
+        errors = self._errors_in_kraft(request) if self.in_kraft_mode else self._errors(request)
         for new in request.upsertions:
-            if new.name not in errors and new.iterations < scram.ITERATIONS_MIN:
-                errors[new.name] = ("UNACCEPTABLE_CREDENTIAL", "Too few iterations")
-            elif new.name not in errors and new.iterations > ITERATIONS_MAX:
-                errors[new.name] = ("UNACCEPTABLE_CREDENTIAL", "Too many iterations")
+            if not new.salted_password:  # SecretKeySpec takes no empty key
+                errors.setdefault(new.name, ("UNKNOWN_SERVER_ERROR", "Empty key"))
         self._apply(request, errors.keys())
         rows = []
-        for user in dict.fromkeys(name for name, _ in names):
+        for user in dict.fromkeys(altered.name for altered in _altered(request)):
             code, reason = errors.get(user, ("NONE", ""))
             rows.append(wire.AlteredUser(user, ERRORS[code].code, reason or None))
         return wire.AlterUserScramCredentialsResponse(results=rows)
+
+    def _errors_in_kraft(self, request: wire.AlterUserScramCredentialsRequest) -> dict[str, Error]:
+        """The first error of each user; a user is altered only once.
+
+        Source: ``ScramControlManager.alterCredentials``.
+        """
+        errors: dict[str, Error] = {}
+        seen: set[str] = set()
+        for altered in _altered(request):
+            error = TWICE if altered.name in seen else self._error(altered)
+            if altered.name not in errors and error is not None:
+                errors[altered.name] = error
+            seen.add(altered.name)
+        return errors
+
+    def _errors(self, request: wire.AlterUserScramCredentialsRequest) -> dict[str, Error]:
+        """The error of each user: what is wrong in itself first; a credential is altered only once.
+
+        Source: ``ZkAdminManager.alterUserScramCredentials``.
+        """
+        altered = _altered(request)
+        errors = {each.name: error for each in altered if (error := _wrong(each)) is not None}
+        pairs = Counter((each.name, each.mechanism) for each in altered)
+        for (name, _), times in pairs.items():
+            if times > 1:
+                errors.setdefault(name, TWICE)
+        for deletion in request.deletions:
+            if (error := self._error(deletion)) is not None:
+                errors.setdefault(deletion.name, error)
+        return errors
+
+    def _error(self, altered: Altered) -> Error | None:
+        """What is wrong with a credential by itself, or in that it does not exist."""
+        error = _wrong(altered)
+        if error is None and isinstance(altered, wire.ScramCredentialDeletion):
+            known = {credential.mechanism for credential in self._of(altered.name)}
+            reason = "Attempt to delete a user credential that does not exist"
+            error = None if altered.mechanism in known else ("RESOURCE_NOT_FOUND", reason)
+        return error
 
     def _apply(
         self, request: wire.AlterUserScramCredentialsRequest, refused: Collection[str]
@@ -220,17 +270,21 @@ class ScramCredentials(Struct, eq=False):
         return credentials
 
 
-def _wrong_name(
-    name: str, mechanism: int, names: Sequence[tuple[str, int]]
-) -> tuple[str, str] | None:
-    """The error of a credential by its user and mechanism, and why; None if there is none."""
-    if not name:
+def _altered(request: wire.AlterUserScramCredentialsRequest) -> list[Altered]:
+    return [*request.deletions, *request.upsertions]
+
+
+def _wrong(altered: Altered) -> Error | None:
+    """What is wrong with a credential whatever there is; None if nothing is."""
+    if not altered.name:
         return "UNACCEPTABLE_CREDENTIAL", "Username must not be empty"
-    if mechanism not in scram.BY_NUMBER:
+    if altered.mechanism not in scram.BY_NUMBER:
         return "UNSUPPORTED_SASL_MECHANISM", "Unknown SCRAM mechanism"
-    if names.count((name, mechanism)) > 1:
-        reason = "A user credential cannot be altered twice in the same request"
-        return "DUPLICATE_RESOURCE", reason
+    if isinstance(altered, wire.ScramCredentialUpsertion):
+        if altered.iterations < scram.ITERATIONS_MIN:
+            return "UNACCEPTABLE_CREDENTIAL", "Too few iterations"
+        if altered.iterations > ITERATIONS_MAX:
+            return "UNACCEPTABLE_CREDENTIAL", "Too many iterations"
     return None
 
 
@@ -238,27 +292,63 @@ class Quotas(Struct, eq=False):
     """Quotas of clients (KIP-546): kept and described."""
 
     settings: Settings
+    in_kraft_mode: bool
 
     def alter(self, call: Call[wire.AlterClientQuotasRequest]) -> Message:
-        """Set and remove the quotas of entities."""
+        """Set and remove the quotas of entities.
+
+        An entity that is named twice is told once; in KRaft mode the second time is an error.
+        Source: ``ClientQuotaControlManager``, ``ZkAdminManager.alterClientQuotas``.
+        """
         request = call.message
-        rows = []
+        reasons: dict[Entity, str] = {}
         for entry in request.entries:
-            reason = _wrong_quota(entry)
+            entity = tuple(sorted({p.entity_type: p.entity_name for p in entry.entity}.items()))
+            keys = [op.key for op in entry.ops]
+            is_twice = entity in reasons or len(set(keys)) < len(keys)
+            if self.in_kraft_mode and is_twice:
+                named = ", ".join(f"{kind}={name or 'null'}" for kind, name in entity)
+                reason = f"Ignoring duplicate entity ClientQuotaEntity(entries={{{named}}})"
+            else:
+                reason = _wrong_entity(entity) or self._wrong_quota(dict(entity), entry.ops)
+            reasons[entity] = reason
             if not reason and not request.validate_only:
-                self._set(entry)
-            code = ERRORS["INVALID_REQUEST" if reason else "NONE"].code
-            rows.append(wire.AlteredEntryResult(code, reason or None, entry.entity))
+                self._set(entity, entry.ops)
+        rows = [
+            wire.AlteredEntryResult(
+                ERRORS["INVALID_REQUEST" if reason else "NONE"].code,
+                reason or None,
+                [wire.QuotaEntity(*part) for part in entity],
+            )
+            for entity, reason in reasons.items()
+        ]
         return wire.AlterClientQuotasResponse(entries=rows)
 
-    def _set(self, entry: wire.AlteredEntry) -> None:
-        entity = sorted((part.entity_type, part.entity_name) for part in entry.entity)
+    def _wrong_quota(self, entity: Mapping[str, str | None], ops: Sequence[wire.OpData]) -> str:
+        """Why a quota is not valid; empty if all are. What is removed need not be known."""
+        known = OF_ADDRESSES if "ip" in entity else OF_USERS
+        for op in ops:
+            if op.remove:
+                continue
+            if op.key not in known:
+                return f"Invalid configuration key {op.key}"
+            if self.in_kraft_mode and op.value <= 0:
+                return f"Quota {op.key} must be greater than 0"
+            largest = known[op.key]
+            if largest and op.value > largest:
+                kind = "INT" if largest == INT_MAX else "LONG"
+                return f"Proposed value for {op.key} is too large for a {kind}."
+            if largest and abs(int(op.value + EPSILON) - op.value) > EPSILON:
+                return f"{op.key} cannot be a fractional value."
+        return ""
+
+    def _set(self, entity: Entity, ops: Sequence[wire.OpData]) -> None:
         quotas = self.settings.quotas
-        quota = next((quota for quota in quotas if quota.entity == entity), None)
+        quota = next((quota for quota in quotas if tuple(quota.entity) == entity), None)
         if quota is None:
-            quota = Quota(entity)
+            quota = Quota(list(entity))
             quotas.append(quota)
-        for op in entry.ops:
+        for op in ops:
             if op.remove:
                 quota.values.pop(op.key, None)
             else:
@@ -268,6 +358,10 @@ class Quotas(Struct, eq=False):
 
     def describe(self, call: Call[wire.DescribeClientQuotasRequest]) -> Message:
         """Return the quotas of the entities that match."""
+        error, reason = self._wrong_filter(call.message.components)
+        if error != NONE:
+            code = ERRORS[error].code
+            return wire.DescribeClientQuotasResponse(0, code, reason or None, None)
         rows = [
             wire.EntryData(
                 [wire.QuotaEntity(*part) for part in quota.entity],
@@ -277,6 +371,43 @@ class Quotas(Struct, eq=False):
             if _matches(dict(quota.entity), call.message)
         ]
         return wire.DescribeClientQuotasResponse(0, NO_ERROR, None, rows)
+
+    def _wrong_filter(self, components: Sequence[wire.ComponentData]) -> Error:
+        """The error of a filter, and why.
+
+        With ZooKeeper names are only looked at where one is needed (``ClientQuotasImage.describe``,
+        ``DescribeClientQuotasRequest.filter`` and ``ZkAdminManager.describeClientQuotas``).
+        """
+        if not self.in_kraft_mode and any(map(_wrong_match, components)):
+            return "UNKNOWN_SERVER_ERROR", ""
+        seen: set[str] = set()
+        for part in components:
+            kind = part.entity_type
+            if not kind:
+                return INVALID, "Invalid empty entity type."
+            if kind in seen:
+                return INVALID, f"Entity type {kind} cannot appear more than once in the filter."
+            if kind not in KINDS:
+                return "UNSUPPORTED_VERSION", f"Unsupported entity type {kind}"
+            if self.in_kraft_mode and (reason := _wrong_match(part, may_have_name=False)):
+                return INVALID, reason
+            seen.add(kind)
+        if "ip" in seen and len(seen) > 1:
+            reason = "Invalid entity filter component combination."
+            reason += " IP filter component should not be used with user or clientId filter"
+            return INVALID, f"{reason} component."
+        return NONE, ""
+
+
+def _wrong_match(part: wire.ComponentData, *, may_have_name: bool = True) -> str:
+    """Why a name cannot be matched in the way that is requested; empty if it can."""
+    if part.match_type not in range(len(MATCHES)):
+        return f"Unknown match type {part.match_type}"
+    wanted = f"Request specified MATCH_TYPE_{MATCHES[part.match_type]}, but"
+    if part.match_type == EXACT:
+        return f"{wanted} set match string to null." if part.match is None else ""
+    has_name = part.match is not None and not may_have_name
+    return f"{wanted} also specified a match string." if has_name else ""
 
 
 def _matches(entity: dict[str, str | None], request: wire.DescribeClientQuotasRequest) -> bool:
@@ -291,21 +422,18 @@ def _matches(entity: dict[str, str | None], request: wire.DescribeClientQuotasRe
     return not request.strict or len(entity) == len(request.components)
 
 
-def _wrong_quota(entry: wire.AlteredEntry) -> str:
-    """Why an entity or a quota is not valid; empty if both are."""
-    kinds = [part.entity_type for part in entry.entity]
-    if not kinds:
+def _wrong_entity(entity: Entity) -> str:
+    """Why an entity is not valid; empty if it is. Names of hosts are not resolved."""
+    if not entity:
         return "Invalid empty client quota entity"
-    for kind in kinds:
-        if kind not in ("user", "client-id", "ip"):
+    for kind, name in entity:
+        if kind not in KINDS:
             return f"Unhandled client quota entity type: {kind}"
-    if "ip" in kinds and len(kinds) > 1:
+        if name == "":
+            return f"Empty {kind} not supported"
+    if "ip" in dict(entity) and len(entity) > 1:
         return (
             "Invalid quota entity combination, IP entity should not be combined with User or"
             " ClientId"
         )
-    known = OF_ADDRESSES if "ip" in kinds else OF_USERS
-    for op in entry.ops:
-        if op.key not in known:
-            return f"Invalid configuration key {op.key}"
     return ""

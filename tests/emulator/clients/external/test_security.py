@@ -137,7 +137,7 @@ def test_quotas_are_kept_and_described(lab: WireLab) -> None:
         wire.AlteredEntry([user], [wire.OpData("no_rate", 1.0)]),
     ]
     rows = lab.ask(client, wire.AlterClientQuotasRequest(entries), 1).entries
-    assert [each.error_code for each in rows] == [0, 0, INVALID_REQUEST]
+    assert [each.error_code for each in rows] == [INVALID_REQUEST, 0]
     for match, found in ((("user", 0, "bob"), [1024.0]), (("user", 1, None), [9.0])):
         wanted = wire.DescribeClientQuotasRequest([wire.ComponentData(*match)], strict=True)
         response = lab.ask(client, wanted, 1)
@@ -146,3 +146,114 @@ def test_quotas_are_kept_and_described(lab: WireLab) -> None:
     lab.ask(client, wire.AlterClientQuotasRequest(gone), 1)
     everything = wire.DescribeClientQuotasRequest([wire.ComponentData("user", 2, None)])
     assert len(lab.ask(client, everything, 1).entries) == 1
+
+
+def in_kraft_mode(lab: WireLab) -> bool:
+    return lab.cluster.kraft is not None
+
+
+@pytest.mark.parametrize(
+    ("entity", "ops", "with_zookeeper", "in_kraft"),
+    [
+        ([], [], 42, 42),
+        ([("topic", "t")], [], 42, 42),
+        ([("user", "")], [], 42, 42),
+        ([("user", "a"), ("ip", "127.0.0.1")], [], 42, 42),
+        ([("user", "a"), ("user", "b")], [("producer_byte_rate", 1.0, False)], 0, 0),
+        ([("user", "a")], [("connection_creation_rate", 1.0, False)], 42, 42),
+        ([("user", "a")], [("connection_creation_rate", 1.0, True)], 0, 0),
+        ([("user", "a")], [("request_percentage", 0.0, False)], 0, 42),
+        ([("user", "a")], [("request_percentage", 1.5, False)], 0, 0),
+        ([("user", "a")], [("producer_byte_rate", 1.5, False)], 42, 42),
+        ([("user", "a")], [("producer_byte_rate", 1e20, False)], 42, 42),
+        ([("user", "a")], [("request_percentage", 1.0, False)] * 2, 0, 42),
+    ],
+)
+def test_wrong_quotas_are_refused(
+    lab: WireLab,
+    entity: list[tuple[str, str]],
+    ops: list[tuple[str, float, bool]],
+    with_zookeeper: int,
+    in_kraft: int,
+) -> None:
+    """As conversations with brokers of 2.8.2, 3.9.2 and 4.2.0 went."""
+    entry = wire.AlteredEntry(
+        [wire.QuotaEntity(*part) for part in entity], [wire.OpData(*op) for op in ops]
+    )
+    (row,) = lab.ask(lab.connect(), wire.AlterClientQuotasRequest([entry]), 1).entries
+    assert row.error_code == (in_kraft if in_kraft_mode(lab) else with_zookeeper)
+    assert {part.entity_type: part.entity_name for part in row.entity} == dict(entity)
+
+
+def test_an_entity_is_altered_once_in_a_request(lab: WireLab) -> None:
+    entries = [
+        wire.AlteredEntry(
+            [wire.QuotaEntity("user", "a")], [wire.OpData("request_percentage", percentage)]
+        )
+        for percentage in (1.0, 2.0)
+    ]
+    client = lab.connect()
+    (row,) = lab.ask(client, wire.AlterClientQuotasRequest(entries), 1).entries
+    (kept,) = lab.ask(client, wire.DescribeClientQuotasRequest([]), 1).entries
+    expected = (INVALID_REQUEST, 1.0) if in_kraft_mode(lab) else (0, 2.0)
+    assert (row.error_code, kept.values[0].value) == expected
+
+
+@pytest.mark.parametrize(
+    ("components", "with_zookeeper", "in_kraft"),
+    [
+        ([("", 2, None)], INVALID_REQUEST, INVALID_REQUEST),
+        ([("topic", 2, None)], 35, 35),
+        ([("user", 0, "a"), ("user", 1, None)], INVALID_REQUEST, INVALID_REQUEST),
+        ([("user", 0, "a"), ("ip", 1, None)], INVALID_REQUEST, INVALID_REQUEST),
+        ([("user", 0, None)], -1, INVALID_REQUEST),
+        ([("user", 5, None)], -1, INVALID_REQUEST),
+        ([("user", 1, "a")], 0, INVALID_REQUEST),
+        ([("user", 2, "a")], 0, INVALID_REQUEST),
+        ([("user", 2, None), ("client-id", 0, "c")], 0, 0),
+    ],
+)
+def test_quotas_are_described_by_a_sound_filter(
+    lab: WireLab,
+    components: list[tuple[str, int, str | None]],
+    with_zookeeper: int,
+    in_kraft: int,
+) -> None:
+    wanted = wire.DescribeClientQuotasRequest([wire.ComponentData(*part) for part in components])
+    response = lab.ask(lab.connect(), wanted, 1)
+    assert response.error_code == (in_kraft if in_kraft_mode(lab) else with_zookeeper)
+    assert (response.entries is None) == bool(response.error_code)
+
+
+@pytest.mark.parametrize(
+    ("deleted", "upserted", "with_zookeeper", "in_kraft"),
+    [
+        ([1], [], NOT_FOUND, NOT_FOUND),
+        ([1, 1], [], DUPLICATE, NOT_FOUND),
+        ([1], [(1, 4096)], DUPLICATE, NOT_FOUND),
+        ([], [(1, 4096), (2, 4096)], 0, DUPLICATE),
+        ([], [(1, 4096), (1, 4096)], DUPLICATE, DUPLICATE),
+        ([], [(1, 1), (1, 4096)], UNACCEPTABLE, UNACCEPTABLE),
+        ([9], [(1, 1)], UNACCEPTABLE, 33),
+        ([], [(9, 1), (1, 1)], UNACCEPTABLE, 33),
+    ],
+)
+def test_the_error_of_a_user_whose_credentials_are_wrong_in_several_ways(
+    lab: WireLab,
+    deleted: list[int],
+    upserted: list[tuple[int, int]],
+    with_zookeeper: int,
+    in_kraft: int,
+) -> None:
+    request = wire.AlterUserScramCredentialsRequest(
+        [wire.ScramCredentialDeletion("a", mechanism) for mechanism in deleted],
+        [wire.ScramCredentialUpsertion("a", *each, b"salt", b"p" * 32) for each in upserted],
+    )
+    (row,) = lab.ask(lab.connect(), request, 0).results
+    assert row.error_code == (in_kraft if in_kraft_mode(lab) else with_zookeeper)
+
+
+def test_a_password_is_not_empty(lab: WireLab) -> None:
+    request = wire.ScramCredentialUpsertion("a", SHA_256, 4096, b"salt", b"")
+    (row,) = lab.ask(lab.connect(), wire.AlterUserScramCredentialsRequest([], [request]), 0).results
+    assert row.error_code == -1
