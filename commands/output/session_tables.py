@@ -99,7 +99,7 @@ def described_plain(session: SessionFile) -> dict[str, Any]:
                 "line": statement.line,
                 "text": statement.text,
             }
-            for statement in session.inputs()
+            for statement in session.inputs(frames=False)
         ],
         "bookmarks": [
             {
@@ -120,7 +120,7 @@ def described(session: SessionFile) -> list[Grid]:
     tables = [Grid(str(session.path), ("WHAT", "VALUE"), _described_rows(session))]
     inputs: list[tuple[Cell, ...]] = [
         (statement.seq, clock(statement.time_us), statement.line or None, statement.text)
-        for statement in session.inputs()
+        for statement in session.inputs(frames=False)
     ]
     tables.append(Grid("statements", ("EVENT", "TIME", "LINE", "STATEMENT"), inputs))
     bookmarks: list[tuple[Cell, ...]] = [

@@ -297,7 +297,7 @@ def script_of_recording(source: ReplaySource) -> str:
 
 def _script(session: SessionFile, name: str, ending: Ending, source: Source) -> str:
     """Return the script; if requests of external clients are left out, no step count is known."""
-    inputs = session.inputs()
+    inputs = list(session.inputs(frames=False))
     if not inputs or inputs[0].seq != 1:
         raise CommandError(
             ExitCode.FAILED, f"{session.path} does not contain the creation of its cluster"

@@ -17,10 +17,11 @@ from types import TracebackType
 from typing import Any, Final, NoReturn, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from emulator.events import Event
 from emulator.inputs.limits import excess
-from emulator.inputs.statements import AnyInput, Statement
+from emulator.inputs.statements import AnyInput, ReceiveRequest, Statement
 from sessions.decoding import DecodingError, decode_json, memory_of_json
 from sessions.format import codec, keyframes, limits
 from sessions.format.connection import UNREADABLE, brief, damage_sentence, open_database
@@ -41,7 +42,7 @@ from sessions.format.metadata import (
     meta_checksum,
 )
 from sessions.format.salvage import Salvage
-from sessions.format.schema import CHECKSUMS_SINCE
+from sessions.format.schema import CHECKSUMS_SINCE, FRAMES_SINCE
 from sessions.memory import give_back
 from sessions.model.health import Counts, completed
 from sessions.model.states import Bookmark
@@ -50,6 +51,8 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
 Row = tuple[Any, ...]
 
+UNDECODABLE: Final = (DecodingError, MemoryError, codec.BlockError, msgspec.ValidationError)
+"""Exceptions from decoding a row of a damaged database."""
 ROW_BYTES: Final = 256
 """The memory of a statement or a bookmark besides its texts."""
 _NUMBERS: Final = "first_seq, last_seq, first_us, last_us, first_record, last_record"
@@ -102,6 +105,7 @@ class SessionFile:
         self.inputs_damage = ""
         self.damaged_at: int | None = None
         header = read_header(self.path)
+        self._schema = header.schema
         self._has_checksums = header.schema >= CHECKSUMS_SINCE
         self._short = self.path.stat().st_size < header.bytes_expected
         self._opened = open_database(self.path, header, is_short=self._short)
@@ -478,35 +482,40 @@ class SessionFile:
 
     # ---- the small tables
 
-    def inputs(self) -> list[RecordedInput]:
-        """Return the statements in order."""
+    def inputs(self, *, frames: bool = True) -> Iterator[RecordedInput]:
+        """Yield the statements in order; ``inputs_damage`` says why there are no more of them.
+
+        Without ``frames`` the requests of clients have none, which takes less time.
+        """
+        self.inputs_damage = ""
         checksum = "checksum" if self._has_checksums else "0"
-        rows = self._typed_rows(
-            tuple[int, int, int, int, str, str | None, int],
-            f"SELECT seq, time_us, steps, line, text, statement, {checksum} FROM inputs "
-            "ORDER BY seq",
+        frame = "frame" if frames and self._schema >= FRAMES_SINCE else "NULL"
+        query = (
+            f"SELECT seq, time_us, steps, line, text, statement, {checksum}, {frame} FROM inputs "
+            "WHERE seq > ? ORDER BY seq LIMIT 1"  # a cursor would keep what is written meanwhile
         )
-        inputs: list[RecordedInput] = []
-        damage, self.damage = self.damage, ""
-        room, beyond = _TextRoom(), 0
+        count = beyond = 0
+        room, frame_room, seq = _TextRoom(), _FrameRoom(), -1
         try:
-            for seq, time_us, steps, line, text, stored, stored_checksum in rows:
+            while (row := self._database.execute(query, (seq,)).fetchone()) is not None:
+                seq, time_us, steps, line, text, stored, stored_checksum, packed = msgspec.convert(
+                    row, tuple[int, int, int, int, str, str | None, int, bytes | None]
+                )
                 numbers = (seq, time_us, steps, line)
-                room.take(text, stored or "")
+                room.take(text)
                 beyond += seq > self.last_seq
-                if len(inputs) >= limits.STATEMENTS_MAX or beyond > limits.BEYOND_MAX:
-                    raise SessionDamagedError(f"it has more than {len(inputs):,} statements")
+                if count >= limits.STATEMENTS_MAX or beyond > limits.BEYOND_MAX:
+                    raise SessionDamagedError(f"it has more than {count:,} statements")
                 if self._has_checksums and input_checksum(numbers, text, stored) != stored_checksum:
                     raise SessionDamagedError("its checksum is another one")
-                statement = None
-                if stored is not None:
-                    statement = decode_json(stored, Statement, limits.STATEMENT_MEMORY_MAX)
-                    _require_size(statement.input)
-                inputs.append(RecordedInput(*numbers, text, statement))
-        except (DecodingError, SessionDamagedError) as error:
-            self._damaged(f"statement {len(inputs) + 1:,}: {error}")
-        self.inputs_damage, self.damage = self.damage, damage or self.damage
-        return inputs
+                statement = None if stored is None else _statement(stored)
+                if packed is not None:
+                    statement = _with_frame(statement, frame_room.unpacked(packed))
+                yield RecordedInput(*numbers, text, statement)
+                count += 1
+        except (*UNREADABLE, *UNDECODABLE, SessionDamagedError) as error:
+            self.inputs_damage = self._sentence(f"statement {count + 1:,}: {error}")
+            self.damage = self.damage or self.inputs_damage
 
     def bookmarks(self) -> list[Bookmark]:
         """Return the bookmarks in the order of their events."""
@@ -573,11 +582,11 @@ class SessionFile:
             self._damaged(str(error))
 
     def _damaged(self, damage: str) -> None:
-        if not self.damage:
-            damage = brief(damage)
-            self.damage = (
-                f"{self.path} is damaged ({damage}): it opens up to event {self.last_seq:,}."
-            )
+        self.damage = self.damage or self._sentence(damage)
+
+    def _sentence(self, damage: str) -> str:
+        damage = brief(damage)
+        return f"{self.path} is damaged ({damage}): it opens up to event {self.last_seq:,}."
 
 
 def _chunk(numbers: object) -> Chunk:
@@ -593,6 +602,18 @@ def _chunk(numbers: object) -> Chunk:
     if chunk.last_seq - chunk.first_seq >= limits.CHUNK_EVENTS_MAX:
         raise SessionDamagedError(f"a chunk of events up to {chunk.last_seq:,} is too long")
     return chunk
+
+
+def _statement(stored: str) -> Statement:
+    statement = decode_json(stored, Statement, limits.STATEMENT_MEMORY_MAX)
+    _require_size(statement.input)
+    return statement
+
+
+def _with_frame(statement: Statement | None, frame: bytes) -> Statement:
+    if statement is None or not isinstance(statement.input, ReceiveRequest):
+        raise SessionDamagedError("bytes of a request belong to no request")
+    return replace(statement, input=replace(statement.input, frame=frame))
 
 
 def _require_size(input_: AnyInput) -> None:
@@ -612,8 +633,8 @@ class _TextRoom:
     """The memory that is left for the texts of a table."""
 
     def __init__(self) -> None:
-        self._memory = limits.STATEMENTS_MEMORY_MAX
-        self._bytes = limits.STATEMENTS_BYTES_MAX
+        self._memory = limits.TEXTS_MEMORY_MAX
+        self._bytes = limits.TEXTS_BYTES_MAX
 
     def take(self, *texts: str) -> None:
         """Count the texts of a row.
@@ -626,3 +647,23 @@ class _TextRoom:
         self._memory -= ROW_BYTES + sum(map(memory_of_json, texts)) - 2 * size
         if self._bytes < 0 or self._memory < 0:
             raise SessionDamagedError("it has more statements or bookmarks than a recording")
+
+
+class _FrameRoom:
+    """How many bytes clients' requests may still have, of which one is in memory at a time."""
+
+    def __init__(self) -> None:
+        self._bytes = limits.FRAMES_BYTES_MAX
+
+    def unpacked(self, packed: bytes) -> bytes:
+        """Return a request.
+
+        Raises:
+            SessionDamagedError: the requests have more bytes than those of a recording.
+            codec.BlockError: it is damaged.
+        """
+        frame = codec.decompress(packed)
+        self._bytes -= len(frame) - limits.FRAMES_EXPANSION_MAX * len(packed)
+        if self._bytes < 0:
+            raise SessionDamagedError("its requests are larger than those of a recording")
+        return frame

@@ -58,19 +58,23 @@ TEXT_BYTES_MAX: Final = 16 * MIB
 VALUE_BYTES_MAX: Final = 160 * MIB
 """Bytes of any value in a table.
 
-A client's request of 100 MiB (``socket.request.max.bytes``) is stored as 134 MiB of Base64.
+Up to schema 15 a client's request of 100 MiB was stored as 134 MiB of Base64.
 """
 META_MEMORY_MAX: Final = 64 * MIB
 """Memory of a value of ``meta``: a cluster of 1,000 brokers with their racks takes 1 MiB."""
 STATEMENT_MEMORY_MAX: Final = 512 * MIB
 """Memory of one statement, such as a client's largest request."""
-STATEMENTS_MEMORY_MAX: Final = 1_024 * MIB
-"""Memory of all statements, besides the bytes of their texts; half of the estimate is in use."""
+TEXTS_MEMORY_MAX: Final = 1_024 * MIB
+"""Memory of all statements' texts, or bookmarks, besides their bytes; half of it is in use."""
+TEXTS_BYTES_MAX: Final = 2_048 * MIB
+"""Bytes of these texts."""
+FRAMES_BYTES_MAX: Final = 2_048 * MIB
+"""Bytes of all clients' requests, however well they compress."""
+FRAMES_EXPANSION_MAX: Final = 1_000
+"""Bytes of clients' requests beyond that, in multiples of their compressed bytes."""
 STATEMENTS_MAX: Final = 1_000_000
 """Rows of ``inputs``: a script has a tenth of that, and a client's request causes some events."""
 BEYOND_MAX: Final = 10_000
 """Statements, and rows of ``summary``, without an event: after damage they may still be of use."""
-STATEMENTS_BYTES_MAX: Final = 2_048 * MIB
-"""Bytes of all statements: ``serve`` records clients' requests up to 1 GiB."""
 SALVAGE_CELLS_MAX: Final = 100_000
 """Rows that are looked at in a damaged file whose pages do not tell where its chunks are."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-SCHEMA: Final = 15
+SCHEMA: Final = 16
 """The version of tables, events and keyframes; a file's ``user_version`` in SQLite."""
 OLDEST: Final = 4
 """The oldest version whose events and keyframes this program reads."""
@@ -37,10 +37,17 @@ CREATE TABLE inputs (
     line INTEGER NOT NULL, text TEXT NOT NULL, statement TEXT
 );
 """
-_INPUTS: Final = """
+_INPUTS_15: Final = """
 CREATE TABLE inputs (
     seq INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, steps INTEGER NOT NULL,
     line INTEGER NOT NULL, text TEXT NOT NULL, statement TEXT, checksum INTEGER NOT NULL
+);
+"""
+_INPUTS: Final = """
+CREATE TABLE inputs (
+    seq INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, steps INTEGER NOT NULL,
+    line INTEGER NOT NULL, text TEXT NOT NULL, statement TEXT, checksum INTEGER NOT NULL,
+    frame BLOB
 );
 """
 _COUNTS_6: Final = """
@@ -84,7 +91,8 @@ TABLES: Final = _META + _INPUTS + _SUMMARY + _OTHERS
 """Numbers are events' ``seq`` and microseconds of virtual time.
 
 ``inputs`` are the statements as JSON, each with the number of kernel events before it, which is
-enough to run the session again. ``chunks`` contain consecutive events
+enough to run the session again; the bytes of a client's request are compressed, in ``frame``,
+with a checksum of their own. ``chunks`` contain consecutive events
 (:mod:`sessions.format.codec`); the last one is replaced by a longer one until it is full.
 ``touches`` names the objects of each chunk.
 ``keyframes``: :mod:`sessions.format.keyframes`. ``summary`` has the counts after each change.
@@ -97,6 +105,8 @@ CHECKSUMS_SINCE: Final = 7
 """From this schema on, ``meta`` and ``inputs`` have checksums, and checksums cover bytes."""
 WRITES_SINCE: Final = 14
 """From this schema on, ``summary`` says what becomes of writes, and the cluster's own trouble."""
+FRAMES_SINCE: Final = 16
+"""From this schema on, the bytes of clients' requests are beside the statements."""
 
 
 def tables_of(schema: int) -> dict[str, str]:
@@ -105,7 +115,9 @@ def tables_of(schema: int) -> dict[str, str]:
     if schema < CHECKSUMS_SINCE:
         tables = _META_6 + _INPUTS_6 + _SUMMARY_6 + _OTHERS
     elif schema < WRITES_SINCE:
-        tables = _META + _INPUTS + _SUMMARY_13 + _OTHERS
+        tables = _META + _INPUTS_15 + _SUMMARY_13 + _OTHERS
+    elif schema < FRAMES_SINCE:
+        tables = _META + _INPUTS_15 + _SUMMARY + _OTHERS
     statements = [
         " ".join(statement.split()) for statement in tables.split(";") if statement.strip()
     ]

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from emulator.events import Event
+from emulator.inputs.statements import ReceiveRequest
 from sessions.file_system import delete_file, sync_folder
 from sessions.format import bookmarks, codec, keyframes
 from sessions.format.beside import hold
@@ -115,11 +117,16 @@ class SessionWriter:
 
     def put_input(self, recorded: RecordedInput) -> None:
         """Store a statement."""
-        stored = None if recorded.statement is None else _text(recorded.statement)
+        statement, frame = recorded.statement, None
+        if statement is not None and isinstance(statement.input, ReceiveRequest):
+            frame = codec.compress(statement.input.frame)
+            statement = replace(statement, input=replace(statement.input, frame=b""))
+        stored = None if statement is None else _text(statement)
         numbers = (recorded.seq, recorded.time_us, recorded.steps, recorded.line)
+        checksum = input_checksum(numbers, recorded.text, stored)
         self._execute(
-            "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (*numbers, recorded.text, stored, input_checksum(numbers, recorded.text, stored)),
+            "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (*numbers, recorded.text, stored, checksum, frame),
         )
 
     def put_bookmark(self, mark: Bookmark) -> None:

@@ -1,6 +1,7 @@
 """A cluster rebuilt from a recording, up to any of its events: the start of a fork."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -12,17 +13,79 @@ from emulator.zookeeper.watches import Watches
 from sessions.format.errors import SessionDamagedError, SessionIncompleteError, consistent
 from sessions.format.file import SessionFile
 from sessions.format.metadata import RecordedInput
+from sessions.gateway.spill_file import KEEP_MEMORY, TemporarySpillFile
 
 STEPS_AT_ONCE: Final = 4_096
 """Kernel events between two checks whether the run has exceeded the recorded one."""
 
 
-def require_place(session: SessionFile, runner: Runner, recorded: RecordedInput) -> None:
-    """Check that a run that goes on to a statement has not passed the event that it became.
+def runner_of(cluster: Cluster) -> Runner:
+    """Return the runner of a cluster that runs again; of records it keeps few in memory."""
+    cluster.ledger.encoded.spill(KEEP_MEMORY, TemporarySpillFile)
+    return Runner(cluster)
+
+
+def first_of(session: SessionFile, inputs: Iterator[RecordedInput]) -> RecordedInput | None:
+    """Return the first statement.
 
     Raises:
-        SessionDamagedError: it has, so the file names a wrong time, perhaps one that never comes.
+        SessionDamagedError: it cannot be read.
     """
+    first = next(inputs, None)
+    _require_intact(session)
+    return first
+
+
+def follow(
+    session: SessionFile,
+    inputs: Iterable[RecordedInput],
+    runner: Runner,
+    announce: Callable[[Statement], object] = lambda statement: None,
+    is_over: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Give a runner statements at their places; return False if ``is_over`` before the last one.
+
+    ``announce`` is told of each statement before it is given.
+
+    Raises:
+        SessionIncompleteError: of a statement only the text is recorded.
+        SessionDamagedError: one cannot be read, or has another place than its event.
+    """
+    for recorded in inputs:
+        statement = statement_of(session, recorded)
+        while not runner.return_to(recorded.time_us, recorded.steps, STEPS_AT_ONCE):
+            if is_over():
+                return False
+            _require_place(session, runner, recorded)
+        if is_over():
+            return False
+        announce(statement)
+        runner.submit(statement)
+    _require_intact(session)
+    return True
+
+
+def statement_of(session: SessionFile, recorded: RecordedInput) -> Statement:
+    """Return a recorded statement.
+
+    Raises:
+        SessionIncompleteError: only its text is recorded.
+    """
+    if recorded.statement is None:
+        raise SessionIncompleteError(
+            f"{session.path} cannot be run again: of the statement '{recorded.text}' "
+            f"(event {recorded.seq:,}) only the text is recorded."
+        )
+    return recorded.statement
+
+
+def _require_intact(session: SessionFile) -> None:
+    if session.inputs_damage:
+        raise SessionDamagedError(session.inputs_damage)
+
+
+def _require_place(session: SessionFile, runner: Runner, recorded: RecordedInput) -> None:
+    """Check that a run that goes on to a statement has not passed the event that it became."""
     if runner.cluster.sequence >= recorded.seq:
         raise SessionDamagedError(
             f"{session.path} is damaged: the statement at event {recorded.seq:,} has another time."
@@ -53,22 +116,14 @@ def _run(
     observer: Callable[[Event], None],
     announce: Callable[[Statement], None],
 ) -> Runner:
-    inputs = [entry for entry in session.inputs() if entry.seq <= seq]
-    if session.inputs_damage:
-        raise SessionDamagedError(session.inputs_damage)
-    if not inputs or session.first_seq > 1:
+    inputs = session.inputs()
+    first = first_of(session, inputs)
+    if first is None or first.seq > seq or session.first_seq > 1:
         raise SessionIncompleteError(f"{session.path} does not begin with its first statement.")
-    first = inputs[0]
     if first.statement is not None:
         announce(first.statement)
-    runner = Runner(Cluster(session.origin.cluster, (observer,), first.text, first.line))
-    for entry in inputs[1:]:
-        if entry.statement is None:
-            raise SessionIncompleteError(f"of the statement '{entry.text}' only the text is known.")
-        while not runner.return_to(entry.time_us, entry.steps, STEPS_AT_ONCE):
-            require_place(session, runner, entry)
-        announce(entry.statement)
-        runner.submit(entry.statement)
+    runner = runner_of(Cluster(session.origin.cluster, (observer,), first.text, first.line))
+    follow(session, takewhile(lambda recorded: recorded.seq <= seq, inputs), runner, announce)
     while runner.cluster.sequence < seq and runner.advance(budget=1) is not Advance.IDLE:
         pass
     return runner

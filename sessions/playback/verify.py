@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.inputs.statements import Statement
 from emulator.releases.config import ConfigError
 from emulator.scenario.runner import Advance, Runner
 from sessions.format.errors import (
@@ -18,9 +17,9 @@ from sessions.format.errors import (
     consistent,
 )
 from sessions.format.file import SessionFile
-from sessions.format.metadata import Outcome, RecordedInput
+from sessions.format.metadata import Outcome
 from sessions.model.result_view import ResultView
-from sessions.playback.rerun import STEPS_AT_ONCE, require_place
+from sessions.playback.rerun import STEPS_AT_ONCE, first_of, follow, runner_of, statement_of
 from sessions.recording.recorder import outcome_of
 
 Progress = Callable[[int], object]
@@ -152,21 +151,15 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
         SessionError: it cannot be read, or its statements are not all known.
     """
     with SessionFile(path) as session, consistent(session.path):
-        inputs = session.inputs()
-        if session.inputs_damage:
-            raise SessionDamagedError(session.inputs_damage)
-        statements = [_statement(session, recorded) for recorded in inputs]
         if session.origin.sources:
             raise SessionIncompleteError(
                 f"{session.path} is the history of a real cluster: there is no script to run again."
             )
-        if not inputs:
-            raise SessionIncompleteError(f"{session.path} contains no statement: nothing to run.")
         outcome = session.outcome if session.complete else None
         ended = None if outcome is None else outcome.events
         comparer = Comparer(session.all_events(), session.first_seq, progress, ended)
         view = ResultView()
-        runner = _run(session, inputs, statements, comparer, view)
+        runner = _run(session, comparer, view)
         comparer.finish()
         differences: list[OutcomeDifference] | None = None
         again: Outcome | None = None
@@ -207,37 +200,20 @@ def _note(session: SessionFile) -> str:
     return note
 
 
-def _statement(session: SessionFile, recorded: RecordedInput) -> Statement:
-    if recorded.statement is None:
-        raise SessionIncompleteError(
-            f"{session.path} cannot be run again: of the statement '{recorded.text}' "
-            f"(event {recorded.seq:,}) only the text is recorded."
-        )
-    return recorded.statement
-
-
-def _run(
-    session: SessionFile,
-    inputs: list[RecordedInput],
-    statements: list[Statement],
-    comparer: Comparer,
-    view: ResultView,
-) -> Runner:
-    first = inputs[0]
+def _run(session: SessionFile, comparer: Comparer, view: ResultView) -> Runner:
+    inputs = session.inputs()
+    first = first_of(session, inputs)
+    if first is None:
+        raise SessionIncompleteError(f"{session.path} contains no statement: nothing to run.")
+    statement_of(session, first)
     try:
         cluster = Cluster(session.origin.cluster, (comparer,), first.text, first.line, view.by_type)
     except ConfigError as error:
         raise SessionDamagedError(f"{session.path} cannot be run again: {error}") from error
     view.look_in(cluster.ledger)
-    runner = Runner(cluster)
-    for recorded, statement in zip(inputs[1:], statements[1:], strict=True):
-        while not runner.return_to(recorded.time_us, recorded.steps, STEPS_AT_ONCE):
-            if comparer.difference is not None:
-                return runner
-            require_place(session, runner, recorded)
-        if comparer.difference is not None:
-            return runner
-        runner.submit(statement)
+    runner = runner_of(cluster)
+    if not follow(session, inputs, runner, is_over=lambda: comparer.difference is not None):
+        return runner
     outcome, last_seq = session.outcome, session.last_seq
     if outcome is not None:
         _return_to(runner, outcome.time_us, outcome.steps, comparer)

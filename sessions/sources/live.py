@@ -159,7 +159,7 @@ class LiveSource(GrowingSource):
         """
         self.recorder.flush()
         self._session.refresh()
-        inputs = self._session.inputs()
+        inputs = list(self._session.inputs())
         statements = [
             (recorded.time_us, recorded.statement)
             for recorded in inputs

@@ -46,7 +46,7 @@ def test_a_session_says_where_it_comes_from_and_how_it_ended(recording: Path) ->
 
 def test_a_session_has_its_statements_bookmarks_and_counts(recording: Path) -> None:
     with SessionFile(recording) as session:
-        inputs = session.inputs()
+        inputs = list(session.inputs())
         assert [each.text for each in inputs[:3]] == ["cluster", "CreateTopic", "CreateTopic"]
         assert all(each.statement is not None for each in inputs)
         assert [mark.name for mark in session.bookmarks()] == ["calm", "late"]
@@ -87,7 +87,7 @@ def looked_through(session: SessionFile) -> int:
     events = tuple(session.all_events())
     assert events == story_events()[: len(events)]
     assert session.last_seq == len(events)
-    session.inputs(), session.bookmarks(), session.summary()
+    list(session.inputs()), session.bookmarks(), session.summary()
     for place in session.keyframes:
         session.keyframe(place)
     return len(events)

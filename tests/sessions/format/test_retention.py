@@ -100,7 +100,7 @@ def test_a_bounded_recording_verifies(tmp_path: Path) -> None:
             execute(runner, given, line)
     with SessionFile(path) as session:
         assert session.first_seq > 100
-        assert len(session.inputs()) == 24
+        assert len(list(session.inputs())) == 24
     found = verify(path)
     assert found.same
     assert found.state_hash == runner.state_hash

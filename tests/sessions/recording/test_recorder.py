@@ -163,7 +163,7 @@ def test_a_statement_given_behind_the_recorders_back_is_known_by_its_text(tmp_pa
         execute(runner, STORY[2], 3)
     with SessionFile(path) as session:
         assert [each.statement is None for each in session.inputs()] == [False, True, False]
-        assert session.inputs()[1].text == "CreateTopic"
+        assert list(session.inputs())[1].text == "CreateTopic"
 
 
 def test_a_recording_is_closed_when_its_run_breaks_off(tmp_path: Path) -> None:

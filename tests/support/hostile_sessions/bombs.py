@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import zstandard
 
+from emulator.inputs.statements import ReceiveRequest, Statement
 from sessions.format import codec, limits
 from tests.support.hostile_sessions.forging import (
     changed_json,
@@ -249,7 +250,15 @@ def endless_wait(path: Path) -> None:
 
 def many_statements(path: Path) -> None:
     """More statements than events."""
-    edit(path, rows("inputs", ROWS, "n, 0, 0, 0, 'x', NULL, 0"))
+    edit(path, rows("inputs", ROWS, "n, 0, 0, 0, 'x', NULL, 0, NULL"))
+
+
+def large_requests(path: Path) -> None:
+    """Requests of clients that fill 4 GiB."""
+    size = limits.BLOB_BYTES_MAX
+    request = msgspec.json.encode(Statement(ReceiveRequest(connection=1, frame=b""), "r")).decode()
+    statement, _ = rows("inputs", 32, "9 + n, 0, 0, 0, 'r', ?, 0, ?")
+    edit(path, (statement, (request, compressed(zeros(size, b"a"), size))))
 
 
 def many_summaries(path: Path) -> None:
@@ -295,7 +304,7 @@ BOMBS: dict[str, Callable[[Path], object]] = {
         huge_claim, wide_keyframe, many_replicas, deep_keyframe, deep_origin, deep_unknown_field,
         long_origin, wide_origin, deep_outcome, deep_statement, many_partitions,
         many_replicas_asked_for, many_brokers,
-        endless_wait, many_statements, many_summaries,
+        endless_wait, many_statements, large_requests, many_summaries,
         many_bookmarks, many_keyframes, many_chunks, long_touches,
     )
 }  # fmt: skip
