@@ -8,6 +8,7 @@ the time of an analysis of few sessions.
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +29,9 @@ ADDING: Final = (
     *("spark.sql.catalog", "spark.sql.extensions", "spark.sql.hive"),
 )
 """Prefixes of the settings that add code, or parts of Spark that need other jars."""
-ASKED: Final = ("functions", "org.apache.spark.sql.functions", "PythonUtils")
+FUNCTIONS: Final = ("functions", "org.apache.spark.sql.functions")
+"""Names under which PySpark asks for the class of Spark's functions."""
+ASKED: Final = (*FUNCTIONS, "PythonUtils")
 """The classes that PySpark asks Java for anew with each column."""
 
 
@@ -66,6 +69,9 @@ class _Members:
 
 
 def ask_once(jvm: Any) -> None:  # noqa: ANN401 - py4j's view of a JVM
-    """Let PySpark remember the classes in :data:`ASKED`, with their members."""
+    """Let PySpark remember the classes in :data:`ASKED`, their members, and columns by name."""
     for name in ASKED:
         setattr(jvm, name, _Members(getattr(jvm, name)))
+    for name in FUNCTIONS:
+        functions = getattr(jvm, name)
+        functions.col = cache(functions.col.__call__)

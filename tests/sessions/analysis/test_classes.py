@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from sessions.analysis import classes
-from sessions.analysis.classes import ASKED, ask_once, small_home
+from sessions.analysis.classes import ASKED, FUNCTIONS, ask_once, small_home
 
 
 def names(folder: Path) -> set[str]:
@@ -55,8 +55,15 @@ def test_java_is_asked_once_for_a_class_and_for_each_member() -> None:
             asked.append(f"{self._name}.{name}")
             return Named(name)
 
+        def __call__(self, *arguments: str) -> "Named":
+            asked.append(f"{self._name}{arguments}")
+            return Named(self._name)
+
     jvm = Named("jvm")
     ask_once(jvm)
     for _ in range(3):
-        assert getattr(jvm, ASKED[0]).col is getattr(jvm, ASKED[0]).col
-    assert asked == [*(f"jvm.{name}" for name in ASKED), f"{ASKED[0]}.col"]
+        assert jvm.functions.when is jvm.functions.when
+        assert jvm.functions.col("seq") is jvm.functions.col("seq")
+    classes_asked = [f"jvm.{name}" for name in ASKED]
+    columns_asked = [f"{name}.col" for name in FUNCTIONS]
+    assert asked == [*classes_asked, *columns_asked, "functions.when", "col('seq',)"]
