@@ -43,7 +43,7 @@ def anomalies(source: DatasetTables) -> DataFrame:
     """
     acked = _numbered(source, _acked(batches(source)))
     read = _numbered(source, consumed_runs(source).withColumn("client", F.col("consumer")))
-    suspects = source.materialised(SUSPECTS, lambda _: _suspects(acked, read))
+    suspects = source.looked_up(source.materialised(SUSPECTS, lambda _: _suspects(acked, read)))
     violations = _records(acked).join(suspects, list(KEYS), "left_semi")
     consumed = _numbered(source, source.table(CONSUMED)).withColumn("client", F.col("consumer"))
     met = consumed.join(suspects, list(KEYS), "left_semi").select(*SEEN)
@@ -70,7 +70,8 @@ def _numbered(source: DatasetTables, seen: DataFrame) -> DataFrame:
     deleted = deletions.agg(F.collect_list("seq").alias("deletions"))
     number = F.expr("size(filter(coalesce(deletions, array()), deleted -> deleted < seq))")
     name = F.when(number > 0, F.concat("tp", F.lit(LATER), number)).otherwise(F.col("tp"))
-    return seen.join(deleted, [SESSION, "topic"], "left").withColumn("tp", name).drop("deletions")
+    looked = seen.join(source.looked_up(deleted), [SESSION, "topic"], "left")
+    return looked.withColumn("tp", name).drop("deletions")
 
 
 def _acked(produced: DataFrame) -> DataFrame:

@@ -49,7 +49,7 @@ def durability_records(source: DatasetTables) -> DataFrame:
     """Return the table :data:`DURABILITY_RECORDS`: a row for each problem with a record."""
     problems = source.materialised(KEPT, fates)
     # These are few: the others need not be moved.
-    records = problems.select(SESSION, "record").distinct()
+    records = source.looked_up(problems.select(SESSION, "record").distinct())
     produced = source.table(PRODUCED).join(records, [SESSION, "record"], "left_semi")
     sent = produced.select(SESSION, "record", "producer", "acks", "sent_seq", "answered_seq")
     topic = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 1)

@@ -31,14 +31,14 @@ def final_logs(source: DatasetTables) -> DataFrame:
     ``base`` and ``end`` (exclusive) are offsets, ``first`` is the first record's id, ``leads`` says
     whether the state znode names this broker as leader.
     """
-    replicas = assigned(source)
+    replicas = source.looked_up(assigned(source))
     return _runs(source).join(replicas, list(REPLICA))
 
 
 def _runs(source: DatasetTables) -> DataFrame:
     """Return the rest of all appended runs that remains at the end."""
     appended, cuts = facts(source, APPENDED), facts(source, *CUTS)
-    touched = cuts.select(*REPLICA).distinct()
+    touched = source.looked_up(cuts.select(*REPLICA).distinct())
     whole = appended.join(touched, list(REPLICA), "left_anti").select(
         *REPLICA,
         F.col("base_offset").alias("base"),

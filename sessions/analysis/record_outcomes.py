@@ -43,7 +43,7 @@ def _in_doubt(source: DatasetTables) -> DataFrame:
 
     Partitions without a leader, or whose leader has no log, are left out.
     """
-    led = assigned_replicas(source).where("leads").select(*PARTITION)
+    led = source.looked_up(assigned_replicas(source).where("leads").select(*PARTITION))
     whole = (
         source.materialised(LOGS, final_logs)
         .where("leads")
@@ -52,16 +52,17 @@ def _in_doubt(source: DatasetTables) -> DataFrame:
     )
     reported = _told_producers(source).unionByName(_consumed(source))
     of_led = _of_this_topic(source, reported).join(led, list(PARTITION), "left_semi")
-    compared = of_led.join(whole, [*PARTITION, "first"], "left")
+    compared = of_led.join(source.looked_up(whole), [*PARTITION, "first"], "left")
     doubtful = compared.where("held is null or held < count").drop("held")
-    since = doubtful.join(_removed(source), list(PARTITION), "left").fillna(0, ["removed"])
+    removed = source.looked_up(_removed(source))
+    since = doubtful.join(removed, list(PARTITION), "left").fillna(0, ["removed"])
     return since.where("first + count > removed")
 
 
 def _removed(source: DatasetTables) -> DataFrame:
     """Return below which record id a log was deleted, by retention or on request: ``removed``."""
     moves = facts(source, "LogStartOffsetChanged")
-    replicas = moves.select(*REPLICA).distinct()
+    replicas = source.looked_up(moves.select(*REPLICA).distinct())
     others = facts(source, "RecordsAppended", "LogTruncated", "LogLoaded", "LogDeleted")
     kind = F.col("type")
     line = (
@@ -91,7 +92,8 @@ def _of_this_topic(source: DatasetTables, reported: DataFrame) -> DataFrame:
     deleted = (
         facts(source, "TopicDeleted").groupBy(SESSION, "topic").agg(F.max("seq").alias("gone"))
     )
-    since = reported.join(deleted, [SESSION, "topic"], "left").where("gone is null or gone < seq")
+    looked = reported.join(source.looked_up(deleted), [SESSION, "topic"], "left")
+    since = looked.where("gone is null or gone < seq")
     return since.drop("topic", "seq", "gone")
 
 
@@ -103,7 +105,8 @@ def acknowledged(source: DatasetTables) -> DataFrame:
     sent = source.table(EVENTS).where(f"type = 'ProduceSent' and acks = {UNPROMISED}")
     unpromised = sent.select(SESSION, "first_record", F.lit(False).alias("promised")).distinct()
     ended = facts(source, "ProduceAcknowledged")
-    return ended.join(unpromised, [SESSION, "first_record"], "left").fillna(True, ["promised"])
+    looked = ended.join(source.looked_up(unpromised), [SESSION, "first_record"], "left")
+    return looked.fillna(True, ["promised"])
 
 
 def _told_producers(source: DatasetTables) -> DataFrame:
@@ -151,7 +154,8 @@ def _records_in_doubt(source: DatasetTables) -> DataFrame:
         .unionByName(_overlapping(logs.where("leads")))
         .unionByName(_unequal(logs))
     )
-    return records_of(logs.join(suspects.distinct(), list(PARTITION), "left_semi"))
+    undecided = source.looked_up(suspects.distinct())
+    return records_of(logs.join(undecided, list(PARTITION), "left_semi"))
 
 
 def _overlapping(records: DataFrame) -> DataFrame:

@@ -1,23 +1,22 @@
 """The dataset's tables as Spark reads them, and the results that a job has already written."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import StructField, StructType
 
 from sessions.analysis.added import AddedSessions
 from sessions.analysis.sizing import is_small
 from sessions.dataset.layout import Dataset
 from sessions.dataset.location import Location
-from sessions.dataset.schema import SESSION, Table, arrow_schema, spark_schema
+from sessions.dataset.schema import SESSION, Table, arrow_schema
 from sessions.dataset.tables import SESSIONS
 from sessions.model.states import NO_SEED
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
 
 OBSERVED: Final = f"(seed = {NO_SEED})"
 """Condition on sessions: they are of a real cluster, seen from outside."""
@@ -81,7 +80,7 @@ class DatasetTables:
         paths = [(folder / name).for_spark_to_read for name in only.files(table)]
         if not paths:
             return self._empty(table)
-        rows = self._parquet(spark_schema(table), *paths)
+        rows = self._parquet(_schema(table), *paths)
         return self._limited(rows, only) if only.has_others else rows
 
     def _limited(self, rows: DataFrame, only: AddedSessions) -> DataFrame:
@@ -102,7 +101,7 @@ class DatasetTables:
         if table.name not in self._filled:
             return self._empty(table)
         folder = self._dataset.location / table.name
-        rows = self._spark.read.schema(spark_schema(table)).parquet(folder.for_spark_to_read)
+        rows = self._spark.read.schema(_schema(table)).parquet(folder.for_spark_to_read)
         if self._left_out:
             pattern = f"^({'|'.join(self._left_out)})-"
             rows = rows.where(~F.col("_metadata.file_name").rlike(pattern))
@@ -110,9 +109,9 @@ class DatasetTables:
 
     def _empty(self, table: Table) -> DataFrame:
         """Return a table without rows. Made from Arrow it is known to be empty in advance."""
-        return self._spark.createDataFrame(arrow_schema(table).empty_table(), spark_schema(table))
+        return self._spark.createDataFrame(arrow_schema(table).empty_table(), _schema(table))
 
-    def _parquet(self, schema: "StructType | str", *paths: str) -> DataFrame:
+    def _parquet(self, schema: StructType, *paths: str) -> DataFrame:
         return self._together(self._spark.read.schema(schema).parquet(*paths))
 
     def _together(self, rows: DataFrame) -> DataFrame:
@@ -122,6 +121,10 @@ class DatasetTables:
     def distributed(self, rows: DataFrame, *keys: str) -> DataFrame:
         """Return the rows, those with equal keys in the same partition; few are all in one."""
         return rows if self._is_small else rows.repartition(*keys)
+
+    def looked_up(self, rows: DataFrame) -> DataFrame:
+        """Return the smaller side of a join: where rows are not moved, the larger is not sorted."""
+        return rows.hint("shuffle_hash") if self._is_small else rows
 
     @cached_property
     def _is_small(self) -> bool:
@@ -136,7 +139,7 @@ class DatasetTables:
     @cached_property
     def ends(self) -> DataFrame:
         """Return the virtual time at which each session ended, ``end_us``."""
-        return self.sessions.select(SESSION, F.col("time_us").alias("end_us"))
+        return self.looked_up(self.sessions.select(SESSION, F.col("time_us").alias("end_us")))
 
     def materialised(self, name: str, make: "Callable[[DatasetTables], DataFrame]") -> DataFrame:
         """Compute a table that several results need only once, and store it until the end.
@@ -163,14 +166,14 @@ class DatasetTables:
         """Return the rows of a result that :meth:`write` wrote here; otherwise of all sessions."""
         folder = self._results / table.name
         names = self._written.get(table.name) or _parquet_files(folder)
-        return self._stored(spark_schema(table), folder, names)
+        return self._stored(_schema(table), folder, names)
 
     @staticmethod
     def _write(rows: DataFrame, folder: Location) -> list[str]:
         rows.write.parquet(folder.for_spark)
         return _parquet_files(folder)
 
-    def _stored(self, schema: "StructType | str", folder: Location, names: list[str]) -> DataFrame:
+    def _stored(self, schema: StructType, folder: Location, names: list[str]) -> DataFrame:
         """Return the rows in files; Spark leaves out of its plans what has none."""
         import pyarrow.dataset as pad
 
@@ -179,6 +182,14 @@ class DatasetTables:
         there = pad.dataset(files, format="parquet", filesystem=folder.filesystem)
         rows = self._parquet(schema, *(path.for_spark_to_read for path in paths))
         return rows if there.count_rows() else rows.limit(0)
+
+
+@cache
+def _schema(table: Table) -> StructType:
+    """Return a table's schema as an object: Java would parse a text for each reader."""
+    return StructType(
+        [StructField(field.name, from_arrow_type(field.type)) for field in arrow_schema(table)]
+    )
 
 
 def _parquet_files(folder: Location) -> list[str]:
