@@ -26,6 +26,7 @@ from sessions.model.result_view import ResultView
 from sessions.text import clock
 
 if TYPE_CHECKING:
+    from sessions.format.packed_events import PackedEvents
     from sessions.recording.recorder import Recorder
 
 UNKNOWN_SUBJECT = "UNKNOWN_TOPIC_OR_PARTITION"
@@ -81,7 +82,7 @@ class ScriptRunner:
         self.reached_until = True
         text, line = script.cluster.text, script.cluster.line
         keeps = keeps_events or _asks_for_events(script)
-        self._events: list[Event] | None = [] if keeps else None
+        self._events = _event_store() if keeps else None
         self.happened: Happened = lambda: self._events or ()
         observers, by_type = self._observers()
         try:
@@ -229,6 +230,12 @@ class ScriptRunner:
     def violations(self) -> int:
         """Violations of invariants that the release is not known to violate."""
         return sum(not known for *_, known in self.view.state.invariants)
+
+
+def _event_store() -> "PackedEvents":
+    from sessions.format.packed_events import PackedEvents
+
+    return PackedEvents()
 
 
 def _asks_for_events(script: Script) -> bool:

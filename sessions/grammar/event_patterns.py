@@ -13,6 +13,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -33,6 +34,9 @@ _ROLE: Final = re.compile(r":\w+:`[~.]?([^`]+)`")
 _PARTS_BEGIN: Final = re.compile(r"(?:(?:and|or|not)?[(!])+", re.IGNORECASE)
 _VALUE_FOLLOWS: Final = re.compile(r"in|contains|.*[=<>~,\[]", re.IGNORECASE)
 _OPERATOR: Final = re.compile(r"[=<>~]|![=~]|(?:in|contains)$", re.IGNORECASE)
+
+COUNTED_SHOWN: Final = 5
+"""How many of the events that are counted are named."""
 
 Happened = Callable[[], Iterable[Event]]
 """All events so far, in order."""
@@ -211,12 +215,15 @@ def since(name: str, happened: Iterable[Event]) -> Iterable[Event]:
     """
     if not name:
         return happened
-    past = list(happened)
-    for at in range(len(past) - 1, -1, -1):
-        event = past[at]
+    past: list[Event] | None = None
+    for event in happened:
         if isinstance(event, events.BookmarkSet) and event.name == name:
-            return past[at + 1 :]
-    raise BadWord(f"there is no mark '{name}' yet", name)
+            past = []
+        elif past is not None:
+            past.append(event)
+    if past is None:
+        raise BadWord(f"there is no mark '{name}' yet", name)
+    return past
 
 
 def looked_up(statement: Statement, happened: Happened) -> Statement:
@@ -237,8 +244,10 @@ def _verdict(expectation: ExpectEvents, happened: Happened) -> tuple[bool, str]:
     except BadWord as error:
         return False, str(error)
     if expectation.times is not None:
-        matching = [event for event in seen if patterns[0].matches(event)]
-        return len(matching) == expectation.times, _counted(matching)
+        every = filter(patterns[0].matches, seen)
+        first = list(islice(every, COUNTED_SHOWN))
+        count = len(first) + sum(1 for _ in every)
+        return count == expectation.times, _counted(count, first)
     matching = find(patterns, seen)
     if len(matching) == len(patterns):
         return True, ", ".join(map(_named, matching))
@@ -248,9 +257,9 @@ def _verdict(expectation: ExpectEvents, happened: Happened) -> tuple[bool, str]:
     return False, f"there is no {missing} after {_named(matching[-1])}"
 
 
-def _counted(matching: Sequence[Event]) -> str:
-    times = "never" if not matching else f"{len(matching):,} times"
-    return f"it happened {times}{': ' if matching else ''}{', '.join(map(_named, matching[:5]))}"
+def _counted(count: int, first: Sequence[Event]) -> str:
+    times = f"{count:,} times" if count else "never"
+    return f"it happened {times}{': ' if count else ''}{', '.join(map(_named, first))}"
 
 
 def _named(event: Event) -> str:
