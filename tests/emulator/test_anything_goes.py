@@ -50,6 +50,7 @@ from emulator.releases.config import with_effect
 from emulator.releases.profiles import VERSIONS
 from emulator.scenario.runner import Runner
 from tests.support.healing import heal
+from tests.support.releases import THOROUGH
 
 DEEP = settings.get_current_profile_name() == "deep"
 ALSO = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -59,7 +60,7 @@ LOOK = (
     else settings(
         derandomize=True,
         deadline=None,
-        max_examples=12,
+        max_examples=12 if THOROUGH else 6,
         stateful_step_count=20,
         suppress_health_check=ALSO,
     )
