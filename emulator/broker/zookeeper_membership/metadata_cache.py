@@ -119,8 +119,12 @@ class MetadataCache:
         self.context.respond(source, request, response)
 
     def _description(self, topic: str, creates: bool) -> TopicDescription:
+        may_create = creates and self.context.config.auto_create_topics_enable
         if not is_topic_name(topic):
-            return TopicDescription("INVALID_TOPIC_EXCEPTION")
+            is_told = may_create or self.context.profile.has("wrong_topic_names_told")
+            return TopicDescription(
+                "INVALID_TOPIC_EXCEPTION" if is_told else "UNKNOWN_TOPIC_OR_PARTITION"
+            )
         metadata = self.context.process.metadata
         partitions = {
             number: self._partition(info)
@@ -132,7 +136,6 @@ class MetadataCache:
             topic_id = znodes.topic_id_in(None if node is None else node.data)
             return TopicDescription(NONE, topic_id, partitions)
         error = self._error_for_unknown(topic)
-        may_create = creates and self.context.config.auto_create_topics_enable
         if may_create and error != "LEADER_NOT_AVAILABLE" and self.zk.usable():
             error = self.create_topic(topic)
         return TopicDescription(error)

@@ -25,6 +25,8 @@ unsynced_members_removed | since 2.8 | KAFKA-12890
     a member that does not ask for its assignment within the rebalance timeout is removed
 refused_joins_told_generation_zero | 0.9 to 2.1 | GroupCoordinator.joinError, ended by KIP-394
     a member that may not join a group is told generation 0, not -1
+wrong_topic_names_told | since 2.8 | KAFKA-9751
+    metadata of what cannot be a topic's name: INVALID_TOPIC_EXCEPTION, even if none is created
 offsets_deleted_with_topics | since 0.10.2 | KAFKA-2000
     committed offsets are deleted with their topic
 groups_need_name | since 2.0 | KAFKA-6773

@@ -123,6 +123,7 @@ completing_rebalance_state 1.1..3.9
 heartbeats_refused_before_assignment 0.9..2.5
 unsynced_members_removed 2.8..3.9
 refused_joins_told_generation_zero 0.9..2.1
+wrong_topic_names_told 2.8..3.9
 offsets_deleted_with_topics 0.10.2..3.9
 groups_need_name 2.0.0..3.9
 consumer_group_protocol

@@ -150,6 +150,26 @@ def test_metadata_makes_a_topic_only_if_both_sides_want_it(
         assert topic.error_code == first == error("UNKNOWN_TOPIC_OR_PARTITION")
 
 
+@pytest.mark.parametrize(
+    ("version", "creates", "expected"),
+    [
+        ("2.7", False, "UNKNOWN_TOPIC_OR_PARTITION"),
+        ("2.7", True, "INVALID_TOPIC_EXCEPTION"),
+        ("2.8", False, "INVALID_TOPIC_EXCEPTION"),
+    ],
+)
+def test_metadata_of_what_cannot_be_a_topic(version: str, creates: bool, expected: str) -> None:
+    """As brokers of 2.4.1 answered, and of 2.8.2."""
+    lab = WireLab.made(version=version, brokers=1)
+    lab.pass_time(1_000_000)
+    here, names = lab.connect(), ("", ".", "a b", "x" * 250)
+    wanted = MetadataRequest([MetadataRequestTopic(name=name) for name in names], creates)
+    topics = lab.ask(here, wanted, 9).topics
+    assert {topic.name: topic.error_code for topic in topics} == dict.fromkeys(
+        names, error(expected)
+    )
+
+
 # ---- records
 
 
