@@ -301,6 +301,63 @@ def refused_administration(c: Conversation) -> None:
     c.say("delete by an unknown id", [error(row) for row in found["responses"]])
 
 
+SUBSCRIPTION: Final = b"\0\0" + b"\0\0\0\1" + b"\0\1t" + b"\0\0\0\0"
+"""The metadata of a consumer that subscribes to topic t: version, topics, user data."""
+
+
+def refused_members(c: Conversation) -> None:
+    """Members of a classic group that name other protocols, or never ask for their assignment."""
+    c.do("topic create t --replica-assignment 0:1:2")
+    c.do("wait until t-0.leader == 0")
+    c.wait(2)
+    c.group_is_known(0, GROUP)
+    at = c.coordinator(GROUP, 0, 0)
+    groups = {"groups": [GROUP]}
+    c.until(lambda: error(c.ask(at, "DescribeGroups", groups)["groups"][0]) == "NONE")
+
+    def join(member: str, kind: str, protocol: str, session_ms: int = 20_000) -> Plain:
+        timeouts = {"session_timeout_ms": session_ms, "rebalance_timeout_ms": 3_000}
+        protocols = [{"name": protocol, "metadata": SUBSCRIPTION}]
+        body = {"group_id": GROUP, "member_id": member, "protocol_type": kind}
+        found = c.ask(at, "JoinGroup", body | timeouts | {"protocols": protocols}, version=2)
+        return found if isinstance(found, str) else [error(found), found["member_id"]]
+
+    def sync(kind: str | None, protocol: str | None, generation: int = 1) -> Plain:
+        body = {"group_id": GROUP, "generation_id": generation, "member_id": member}
+        named: Plain = {"protocol_type": kind, "protocol_name": protocol, "assignments": []}
+        return error(c.ask(at, "SyncGroup", body | named, version=5))
+
+    def state() -> Plain:
+        (group,) = c.ask(at, "DescribeGroups", groups)["groups"]
+        return [group["group_state"], len(group["members"])]
+
+    def deleted() -> Plain:
+        rows = [{"partition_index": number} for number in (0, 9)]
+        body = {"group_id": GROUP, "topics": [{"name": "t", "partitions": rows}]}
+        return _errors(c.ask(at, "OffsetDelete", body, version=0), "topics", "partitions")
+
+    joined, member = join("", "consumer", "range")
+    c.say("join", joined)
+    refused = (
+        ("another type", join(member, "connect", "range")),
+        ("another protocol", join("stranger", "consumer", "other")),
+        ("a short session", join(member, "consumer", "range", 1)),
+        ("a stranger", join("stranger", "consumer", "range")),
+    )
+    for step, (refusal, named) in refused:
+        c.say(step, [refusal, named.replace(member, "member")])
+    c.say("sync without a type", sync(None, "range"))
+    c.say("sync without a protocol", sync("consumer", None, 9))
+    c.say("sync with another type", sync("connect", "range"))
+    c.say("sync with another protocol", sync("consumer", "other"))
+    beat = {"group_id": GROUP, "generation_id": 1, "member_id": member}
+    c.say("heartbeat", error(c.ask(at, "Heartbeat", beat)))
+    c.say("not synchronized", state())
+    c.wait(4)
+    c.say("after the rebalance timeout", state())
+    c.say("delete offsets", deleted())
+
+
 REFUSALS: Final[tuple[Callable[[Conversation], Any], ...]] = (
     refused_lists,
     refused_records,
@@ -308,4 +365,5 @@ REFUSALS: Final[tuple[Callable[[Conversation], Any], ...]] = (
     nameless_groups,
     deleted_topics,
     refused_administration,
+    refused_members,
 )
