@@ -22,9 +22,9 @@ from emulator.replication.partition import (
     Effect,
     End,
     ExpireIsr,
+    FixedMoment,
     IsrRefused,
     IsrStored,
-    Moment,
     Partition,
     PendingIsr,
     Restart,
@@ -36,7 +36,7 @@ from emulator.replication.partition import (
 PAGE = Path(__file__).parent / "partition.md"
 RELEASE = "3.9"
 RULES = Rules.of(PROFILES[RELEASE])
-NOW = Moment(live_brokers=(1, 2, 3))
+NOW = FixedMoment(live_brokers=(1, 2, 3))
 LEADS = BecomeLeader(4, 1, [1, 2], [1, 2], 9)
 FOLLOWS = BecomeFollower(2, 4, 1, [1, 2], 9, True)
 
@@ -125,7 +125,7 @@ HAPPENS_TO_ISR = (
 
 def _pending() -> str:
     """What becomes of a pending ISR change, as the machine does it."""
-    late = Moment(now_us=60_000_000, live_brokers=(1, 2, 3))
+    late = FixedMoment(now_us=60_000_000, live_brokers=(1, 2, 3))
     names = {EXPAND: "expansion", SHRINK: "shrinking"}
     rows = []
     for happened, pendings, command in HAPPENS_TO_ISR:

@@ -29,6 +29,7 @@ from emulator.replication.partition import (
     Command,
     CompleteProduces,
     Effects,
+    FixedMoment,
     KeepFetching,
     Moment,
     MoveHighWatermark,
@@ -178,7 +179,7 @@ class ReplicaRules(Struct, frozen=True):
 
     def moment(self, live: tuple[int, ...]) -> Moment:
         """The moment of a decision; ``live`` are the brokers known to be alive."""
-        return Moment(min_insync_replicas=self.min_insync_replicas, live_brokers=live)
+        return FixedMoment(min_insync_replicas=self.min_insync_replicas, live_brokers=live)
 
     def do(self, replica: Replica, command: Command, live: tuple[int, ...]) -> Stepped:
         """Execute a command and carry out its effects on the log and the fetcher."""

@@ -204,19 +204,45 @@ class Rules(Struct, frozen=True, gc=False):
         )
 
 
-@dataclass(slots=True)
-class Moment:
+class Moment(Protocol):
     """The context of a decision: the time, the broker's settings and the brokers known to be alive.
 
-    Times are microseconds. ``min_insync_replicas`` is the topic's, as this broker sees it. It is no
-    Struct because a broker sets it before each command, and a Struct's fields are slow to set.
+    Times are microseconds. Few decisions depend on the settings, so a broker looks them up only
+    when a rule asks for them.
     """
+
+    @property
+    def now_us(self) -> int:
+        """The time."""
+
+    @property
+    def lag_time_us(self) -> int:
+        """replica.lag.time.max.ms."""
+
+    @property
+    def lag_messages(self) -> int:
+        """replica.lag.max.messages (0.8)."""
+
+    @property
+    def live_brokers(self) -> Collection[int]:
+        """The brokers known to be alive."""
+
+    def min_isr(self, tp: str) -> int:
+        """min.insync.replicas of a partition's topic, as this broker sees it."""
+
+
+@dataclass(slots=True)
+class FixedMoment:
+    """A :class:`Moment` whose values are given."""
 
     now_us: int = 0
     min_insync_replicas: int = 1
     lag_time_us: int = 10_000_000
     lag_messages: int = 4_000
     live_brokers: Collection[int] = ()
+
+    def min_isr(self, _tp: str) -> int:
+        return self.min_insync_replicas
 
 
 class Batch(Protocol):
@@ -719,7 +745,7 @@ def acks_all_error(
 
 def effective_min_isr(state: Partition, rules: Rules, moment: Moment) -> int:
     """min.insync.replicas, from 3.7 at most the number of assigned replicas (KIP-966)."""
-    min_isr = moment.min_insync_replicas
+    min_isr = moment.min_isr(state.tp)
     if rules.min_isr_holds_high_watermark and len(state.assigned) < min_isr:
         return len(state.assigned)
     return min_isr
@@ -765,12 +791,14 @@ def fetch_records(
 
     Source: Partition.fetchRecords and readRecords 2.7+; ReplicaManager.readFromLocalLog before.
     """
-    error = epoch_error(state, current_epoch, rules)
-    if error != NONE or state is None:
-        return LogReadResult(error)
-    differs = divergence(state, offset, last_fetched_epoch, rules)
-    if differs is not None:
-        return differs
+    if state is None or state.role != LEADER or current_epoch != state.leader_epoch:
+        error = epoch_error(state, current_epoch, rules)
+        if error != NONE or state is None:
+            return LogReadResult(error)
+    if last_fetched_epoch >= 0:
+        differs = divergence(state, offset, last_fetched_epoch, rules)
+        if differs is not None:
+            return differs
     if offset < state.log_start or offset > state.log_end:
         return LogReadResult("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
     if follower not in state.remotes:
@@ -848,7 +876,10 @@ def _become_leader(
     now_us = moment.now_us
     for follower, remote in state.remotes.items():
         remote.since_us = now_us
-        remote.last_caught_up_us = now_us if follower in isr else NEVER_US
+        if follower in isr:
+            remote.last_caught_up_us = now_us
+        elif led_already:
+            remote.last_caught_up_us = NEVER_US
         if led_already:
             remote.last_fetch_us = now_us
             remote.last_fetch_leader_leo = state.log_end
@@ -980,7 +1011,8 @@ def _take(state: Partition, command: BecomeLeader | BecomeFollower | FollowNobod
     state.controller_epoch = command.controller_epoch
     state.zk_version = command.zk_version
     state.assigned = command.assigned
-    state.pending = None
+    if state.pending is not None:
+        state.pending = None
 
 
 def _stop(state: Partition, _command: Stop, _rules: Rules, _moment: Moment) -> Effects:
@@ -1044,16 +1076,14 @@ def record_fetch(
 
 def _count_fetch(state: Partition, command: CountFetch, rules: Rules, moment: Moment) -> Effects:
     """Treat a follower's fetch offset as acknowledgement (Partition.updateFollowerFetchState)."""
-    effects: Effects = []
     follower, offset = command.follower, command.offset
     remote = state.remotes[follower]
     moved = remote.leo != offset
     record_fetch(rules, remote, offset, state.log_end, moment.now_us)
-    if moved:
-        effects.append(RememberLogEnd(follower, offset))
+    effects: Effects = [RememberLogEnd(follower, offset)] if moved else []
     proposed = (
-        command.is_current
-        and follower not in state.isr
+        follower not in state.isr
+        and command.is_current
         and _propose_expansion(state, follower, rules, moment, effects)
     )
     if moved and state.high_watermark < state.log_end:

@@ -162,9 +162,10 @@ class ZkClient(Struct, eq=False):
             for path, data in nodes:
                 self.create(path, data)
             return
+        create, session = self.zookeeper.create, self.state.session
         try:
             for path, data in nodes:
-                self.zookeeper.create(self.environment, self.state.session, path, data)
+                create(self.environment, session, path, data)
         except errors.ZooKeeperError as error:
             self.refused("create", error.path, error.name)
             raise

@@ -104,12 +104,12 @@ def topic_of(path: str) -> str | None:
 
 def partition_of(path: str) -> str | None:
     """The partition whose state is at ``path``; None if it is no such path."""
-    if not path.endswith("/state") or not path.startswith("/brokers/topics/"):
+    if not path.endswith("/state"):
         return None
-    topic, _, number = path[len("/brokers/topics/") : -len("/state")].partition("/partitions/")
-    if "/" in topic or number_in(number) is None:
-        return None
-    return f"{topic}-{number}"
+    match path.split("/"):
+        case ["", "brokers", "topics", topic, "partitions", number, _]:
+            return None if number_in(number) is None else f"{topic}-{number}"
+    return None
 
 
 # ---- numbers and JSON

@@ -58,11 +58,12 @@ class PartitionMetadata:
         above = znodes.partitions_path(topic)
         path = f"{above}/{number}"
         parent = self._zk.find(above)
-        nodes: list[tuple[str, str | None]] = [(f"{path}/state", _json(state))]
-        if parent is None or parent.children is None or number not in parent.children:
-            nodes.insert(0, (path, None))
+        nodes: list[tuple[str, str | None]] = []
         if parent is None:
-            nodes.insert(0, (above, None))
+            nodes.append((above, None))
+        if parent is None or parent.children is None or number not in parent.children:
+            nodes.append((path, None))
+        nodes.append((f"{path}/state", _json(state)))
         self._zk.create_all(nodes)
         return 0
 

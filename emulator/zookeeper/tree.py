@@ -55,7 +55,9 @@ class ZooKeeper(Struct, array_like=True):
         nodes = {path: Znode("", 0, 0, 0, 0, 0) for path in paths}
         for path in paths[1:]:
             above, name = _split(path)
-            _add_child(nodes[above], name)
+            parent = nodes[above]
+            parent.children = {**(parent.children or {}), name: None}
+            parent.num_children += 1
         sessions = Sessions(tick_time_ms, first_session or first_session_id(1, STARTED_MS))
         return cls(nodes, zxid, sessions, Watches())
 
@@ -258,11 +260,14 @@ class ZooKeeper(Struct, array_like=True):
         owner: int,
         version: int = 0,
     ) -> None:
-        now = env.now
-        self.nodes[path] = Znode(data, zxid, zxid, zxid, now, now, version, ephemeral_owner=owner)
+        nodes, now = self.nodes, env.now
+        nodes[path] = Znode(data, zxid, zxid, zxid, now, now, version, 0, 0, owner)
         above, name = _split(path)
-        parent = self.nodes[above]
-        _add_child(parent, name)
+        parent = nodes[above]
+        if parent.children is None:
+            parent.children = {}
+        parent.children[name] = None
+        parent.num_children += 1
         parent.child_creates += 1
         parent.pzxid = zxid
         if owner:
@@ -323,13 +328,6 @@ def _split(path: str) -> tuple[str, str]:
     """Return the parent's path and the znode's name."""
     above, _, name = path.rpartition("/")
     return above or "/", intern(name)
-
-
-def _add_child(parent: Znode, name: str) -> None:
-    if parent.children is None:
-        parent.children = {}
-    parent.children[name] = None
-    parent.num_children += 1
 
 
 def _remove_child(parent: Znode, name: str) -> None:

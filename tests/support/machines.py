@@ -25,9 +25,9 @@ from emulator.replication.partition import (
     Effects,
     End,
     ExpireIsr,
+    FixedMoment,
     IsrStored,
     LoseTail,
-    Moment,
     Partition,
     ProposeIsr,
     Restart,
@@ -62,7 +62,7 @@ class Machines:
     def __init__(self, version: str, *brokers: int) -> None:
         """Replicas on ``brokers``, by the rules of a release; the first leads in epoch 0."""
         self.rules = Rules.of(PROFILES[version])
-        self.moment = Moment(live_brokers=brokers)
+        self.moment = FixedMoment(live_brokers=brokers)
         self.brokers = list(brokers)
         self.states = {b: Partition("t-0", b) for b in brokers}
         if self.rules.leader_epochs:

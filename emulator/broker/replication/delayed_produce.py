@@ -44,7 +44,7 @@ class DelayedProduces:
     def _error(self, delayed: DelayedProduce) -> str | None:
         replicas, replica = self.replicas, self.replicas.by_name[delayed.tp]
         required = delayed.required_offset
-        return acks_all_error(replica, required, replicas.rules, replicas.at(replica))
+        return acks_all_error(replica, required, replicas.rules, replicas.moment)
 
     def _respond(self, delayed: DelayedProduce, error: str) -> None:
         response = ProduceResponse(delayed.request, delayed.tp, error, -1)

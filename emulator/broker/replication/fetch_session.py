@@ -287,10 +287,12 @@ class FetchSessions:
                 tp: _unfenced(partition) for tp, partition in session.partitions.items()
             }
         session.is_full = message.new_session
+        partitions, news = session.partitions, session.news
         deletes = self.deletes.state.watchers
         for tp, partition in message.partitions.items():
-            session.news.setdefault(tp, tp not in session.partitions)
-            session.partitions[tp] = _unfenced(partition) if forgets else partition
+            if tp not in news:
+                news[tp] = tp not in partitions
+            partitions[tp] = _unfenced(partition) if forgets else partition
             if tp in deletes:
                 self.deletes.check_and_complete(tp)
         session.max_bytes = message.max_bytes
@@ -344,14 +346,15 @@ class FetchSessions:
         at_least_one: bool,
     ) -> FetchedPartition | None:
         """The response for one partition; None if there is nothing new to read."""
-        follower, replica = session.follower, self.replicas.served(tp)
+        follower, offset, rules = session.follower, requested.offset, self.rules
+        replica = self.replicas.served(tp)
         response = fetch_records(
             replica,
             follower,
-            requested.offset,
+            offset,
             requested.current_leader_epoch,
             requested.last_fetched_epoch,
-            self.rules,
+            rules,
         )
         if response.error != NONE or response.diverging is not None or replica is None:
             if replica is not None and response.error in FENCING_ERRORS:
@@ -367,24 +370,24 @@ class FetchSessions:
             # records count as fetched, but the follower does not join the ISR yet
             # (Partition.isReplicaIsrEligible, KIP-903).
             is_current = session.replica_epoch == epoch
-        counted = CountFetch(follower, requested.offset, is_current)
-        if self.rules.counts_fetch_first:
+        counted = CountFetch(follower, offset, is_current)
+        if rules.counts_fetch_first:
             # Up to 0.8.1 a fetch updates the follower's position before the read, so its response
             # already carries the HW that it raised. Since 0.8.2 the read comes first, and followers
             # learn of a new HW one round later (docs/high-watermark.md). In the documents the read
             # comes first, too, but the response carries the new HW.
             self.replicas.do(replica, counted)
         batches: list[RecordBatch] = []
-        if requested.offset < replica.log_end:
+        if offset < replica.log_end:
             limit_bytes = requested.max_bytes if requested.max_bytes < left_bytes else left_bytes
-            batches = self._records(session, replica, requested.offset, limit_bytes, at_least_one)
-        if not self.rules.counts_fetch_first:
+            batches = self._records(session, replica, offset, limit_bytes, at_least_one)
+        if not rules.counts_fetch_first:
             self.replicas.do(replica, counted)
         if session.outside or follower not in replica.isr:
             _note_membership(session, replica)
         if not batches:
             return None
-        tells_raised = self.rules.tells_raised_high_watermark
+        tells_raised = rules.tells_raised_high_watermark
         high_watermark = replica.high_watermark if tells_raised else response.high_watermark
         return FetchedPartition(NONE, high_watermark, replica.log_start, batches)
 
@@ -482,9 +485,10 @@ class FetchSessions:
     def _add_news(self, session: FetchSession, rows: Rows) -> None:
         """Add the HWs that are new to the follower to a response."""
         later: dict[str, bool] = {}
+        replicas, quick = self.replicas.by_name, self.quick
         nothing = FetchedPartition(NONE, 0, 0, [])
         for tp in session.news:
-            replica = self.replicas.get(tp)
+            replica = replicas.get(tp)
             if replica is None or replica.role != LEADER:
                 continue
             high_watermark, start = replica.high_watermark, replica.log_start
@@ -496,7 +500,7 @@ class FetchSessions:
             elif row.high_watermark < high_watermark:
                 # The row was read before this fetch raised the HW: that is for the next response.
                 later[tp] = True
-            if self.quick:
+            if quick:
                 command = TellHighWatermark(session.follower, row.high_watermark)
                 self.replicas.do(replica, command)
         session.news = later

@@ -117,7 +117,8 @@ class FetcherManager:
         self.kernel = context.kernel
         self.state = state
         self.replicas = replicas
-        self.rules = replicas.rules
+        self.rules = rules = replicas.rules
+        self._asks_epochs = rules.truncates_by_epoch and not rules.diverging_fetch
         self.waits_for_idle = context.profile.has("leader_and_isr_waits_for_idle_fetchers")
         self.exited_is_awaited = not context.profile.has("exiting_thread_has_ended")
         self.sends_broker_epoch = context.metadata.has_broker_epochs and context.profile.has(
@@ -142,12 +143,7 @@ class FetcherManager:
         tp, fetcher = replica.tp, self.state.by_source.get(replica.leader)
         if fetcher is None:
             fetcher = self._new_fetcher(replica.leader)
-        asks_epoch = (
-            self.rules.truncates_by_epoch
-            and not self.rules.diverging_fetch
-            and replica.epochs is not None
-            and replica.epochs.latest >= 0
-        )
+        asks_epoch = self._asks_epochs and replica.epochs is not None and replica.epochs.latest >= 0
         fetcher.partitions[tp] = added(
             replica.leader_epoch, asks_epoch=asks_epoch, asks_ends=asks_ends
         )
@@ -158,7 +154,8 @@ class FetcherManager:
         if asks_ends:
             fetcher.out_of_range[tp] = None
         fetcher.changed[tp] = None
-        self.pump(fetcher)
+        if not fetcher.request:
+            self.pump(fetcher)
 
     def _new_fetcher(self, source: int) -> Fetcher:
         """Create a fetcher for a broker; its thread takes a while to start.
@@ -290,14 +287,14 @@ class FetcherManager:
         if fetcher.changed:
             now = self.kernel.state.now_us
             later: dict[str, None] = {}
+            partitions, in_session = fetcher.partitions, fetcher.in_session
+            replicas, limit_bytes = self.replicas.by_name, config.replica_fetch_max_bytes
             for tp in fetcher.changed:
-                fetch_state = fetcher.partitions[tp]
+                fetch_state = partitions[tp]
                 if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
-                    requested[tp] = partition = self.fetch_partition(
-                        self.replicas.by_name[tp], config.replica_fetch_max_bytes
-                    )
+                    partition = requested[tp] = self.fetch_partition(replicas[tp], limit_bytes)
                     fetch_state.asked_offset = partition.offset
-                    fetcher.in_session[tp] = None
+                    in_session[tp] = None
                 else:
                     later[tp] = None
             if not fetcher.in_session:
@@ -328,12 +325,12 @@ class FetcherManager:
 
     def fetch_partition(self, replica: Replica, limit_bytes: int) -> FetchPartition:
         """A replica's entry in a fetch: at most ``limit_bytes`` (replica.fetch.max.bytes)."""
-        epoch = replica.leader_epoch if self.rules.fencing else UNDEFINED
+        rules, ids = self.rules, self._topic_ids
+        epoch = replica.leader_epoch if rules.fencing else UNDEFINED
         last = UNDEFINED
-        if self.rules.diverging_fetch and replica.epochs is not None:
-            entries = replica.epochs.entries
-            last = entries[-1][0] if entries else UNDEFINED
-        topic_id = self._topic_ids.get(replica.tp, "")
+        if rules.diverging_fetch and replica.epochs is not None and replica.epochs.entries:
+            last = replica.epochs.entries[-1][0]
+        topic_id = ids.get(replica.tp, "") if ids else ""
         return FetchPartition(
             replica.log_end, epoch, last, limit_bytes, replica.log_start, topic_id
         )
@@ -522,11 +519,12 @@ class FetcherManager:
 
 def is_news(row: FetchedPartition, replica: Partition) -> bool:
     """Whether a row of a response has news for a follower; rarely true."""
-    return bool(
-        row.batches
-        or row.high_watermark != replica.high_watermark
-        or row.error != NONE
+    high_watermark = replica.high_watermark
+    return (
+        row.high_watermark != high_watermark
+        or high_watermark > replica.log_end
         or row.log_start > replica.log_start
-        or replica.high_watermark > replica.log_end
+        or row.error != NONE
         or row.diverging is not None
+        or bool(row.batches)
     )

@@ -5,7 +5,7 @@ it: it writes the log, emits the event, and calls the components that act on it.
 modifies a log.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, get_args
 
 from msgspec import Struct, field
@@ -21,15 +21,12 @@ from emulator.replication.partition import (
     AdoptIsr,
     AppendAsFollower,
     AppendAsLeader,
-    AppendFetched,
     ChangeRole,
     Command,
-    CountFetch,
     Effect,
     Effects,
     ForgetLogEnds,
     LoadLog,
-    Moment,
     MoveHighWatermark,
     MoveLogStart,
     Partition,
@@ -109,6 +106,39 @@ def _in_turn(first: Handler, second: Handler) -> Handler:
     return handle
 
 
+class BrokerMoment:
+    """What a broker knows when it decides about a partition; ``now_us``: at the last command."""
+
+    def __init__(self, context: BrokerContext) -> None:
+        self.now_us = 0
+        self._context = context
+        self._min_isr: dict[str, int] = {}
+        self._min_isr_version = -1
+
+    @property
+    def lag_time_us(self) -> int:
+        return self._context.config.replica_lag_time_max_us
+
+    @property
+    def lag_messages(self) -> int:
+        return self._context.config.replica_lag_max_messages
+
+    @property
+    def live_brokers(self) -> Collection[int]:
+        return self._context.process.live_brokers
+
+    def min_isr(self, tp: str) -> int:
+        """min.insync.replicas, kept by partition until a setting changes."""
+        version = self._context.configuration.version
+        if self._min_isr_version != version:
+            self._min_isr_version, self._min_isr = version, {}
+        min_isr = self._min_isr.get(tp)
+        if min_isr is None:
+            topic = tp.rpartition("-")[0]
+            min_isr = self._min_isr[tp] = self._context.min_insync_replicas(topic)
+        return min_isr
+
+
 class Replicas:
     """A broker's replicas by partition name, and the operations on them."""
 
@@ -120,7 +150,6 @@ class Replicas:
         self._emit = context.emit
         self._clock = context.kernel.state
         self._process = context.process
-        self._configuration = context.configuration
         self.by_name = replicas
         self.get = replicas.get  # this broker's replica of a partition; None if it has none
         self.index = index
@@ -129,9 +158,7 @@ class Replicas:
         self._needs_metadata = context.metadata.arrives_in_requests and context.profile.has(
             "requests_need_metadata"
         )
-        self.moment = Moment()
-        self._min_isr: dict[str, int] = {}
-        self._min_isr_version = -1
+        self.moment = BrokerMoment(context)
         own: dict[type, Handler] = {
             AppendAsLeader: self._append_as_leader,
             AppendAsFollower: self._append_as_follower,
@@ -182,57 +209,23 @@ class Replicas:
         Executing an effect may trigger further commands, for this replica or another; they complete
         before the next effect is executed.
         """
-        moment, kind = self.moment, type(command)
-        if kind is AppendFetched or (
-            replica.high_watermark == replica.log_end
-            and (
-                replica.role != LEADER
-                or (isinstance(command, CountFetch) and command.follower in replica.isr)
-            )
-        ):  # it can neither raise a leader's HW nor change an ISR
-            moment.now_us = self._clock.now_us
-        else:
-            self.at(replica)
+        moment = self.moment
+        moment.now_us = self._clock.now_us
         effects = step(replica, command, self.rules, moment)
         handlers = self._handlers
         for effect in effects:
             handlers[type(effect)](replica, effect)
         return effects
 
-    def at(self, replica: Replica) -> Moment:
-        """The context of a decision about a replica (a single reused object)."""
-        moment = self.moment
-        moment.now_us = self._clock.now_us
-        if self._min_isr_version != self._configuration.version:
-            self._settings_changed()
-        tp = replica.tp
-        min_isr = self._min_isr.get(tp)
-        if min_isr is None:
-            topic, _, _ = tp.rpartition("-")
-            min_isr = self._min_isr[tp] = self.context.min_insync_replicas(topic)
-        moment.min_insync_replicas = min_isr
-        moment.live_brokers = self._process.live_brokers
-        return moment
-
-    def _settings_changed(self) -> None:
-        self._min_isr_version = self._configuration.version
-        self._min_isr = {}
-        config = self.context.config
-        self.moment.lag_time_us = config.replica_lag_time_max_us
-        self.moment.lag_messages = config.replica_lag_max_messages
-
     # ---- creation and deletion
 
     def create(self, tp: str) -> Replica:
         """Create an empty log for a partition."""
-        replica = self.by_name[tp] = Replica(
-            tp,
-            self._id,
-            epochs=LeaderEpochCache() if self.rules.leader_epochs else None,
-            log=Log(0, 0, 0, NO_BATCHES),
-            producers=NO_PRODUCERS,
-        )
-        self.index.unchecked_hw[tp] = self.index.unchecked_recovery[tp] = None
+        epochs = LeaderEpochCache() if self.rules.leader_epochs else None
+        log = Log(0, 0, 0, NO_BATCHES)
+        replica = self.by_name[tp] = Replica(tp, self._id, epochs=epochs, log=log)
+        index = self.index
+        index.unchecked_hw[tp] = index.unchecked_recovery[tp] = None
         self._emit(events.LogCreated, tp, self._id)
         return replica
 
@@ -258,8 +251,9 @@ class Replicas:
     def checkpoint_high_watermarks(self) -> None:
         """Write replication-offset-checkpoint: the HWs that changed since the last checkpoint."""
         changed: dict[str, int] = {}
+        find = self.get
         for tp in self.index.unchecked_hw:
-            replica = self.by_name.get(tp)
+            replica = find(tp)
             if replica is not None and replica.checkpointed_hw != replica.high_watermark:
                 replica.checkpointed_hw = changed[tp] = replica.high_watermark
         self.index.unchecked_hw = {}
@@ -434,19 +428,14 @@ class Replicas:
         self._emit(events.IsrChanged, replica.tp, self._id, effect.isr, effect.zk_version)
 
     def _remember_log_end(self, replica: Replica, effect: RememberLogEnd) -> None:
-        self._emit(
-            events.RemoteLogEndOffsetChanged,
-            replica.tp,
-            self._id,
-            effect.follower,
-            effect.log_end,
-        )
+        tp, follower, log_end = replica.tp, effect.follower, effect.log_end
+        self._emit(events.RemoteLogEndOffsetChanged, tp, self._id, follower, log_end)
         end, lagging = replica.log_end, self.index.lagging
         for remote in replica.remotes.values():
             if remote.leo != end:
-                lagging[replica.tp] = None
+                lagging[tp] = None
                 return
-        lagging.pop(replica.tp, None)
+        lagging.pop(tp, None)
 
     def _forget_log_ends(self, replica: Replica, effect: ForgetLogEnds) -> None:
         for follower in effect.followers:

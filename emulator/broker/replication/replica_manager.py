@@ -190,7 +190,7 @@ class ReplicaManager:
         if replica is None:
             return self.context.absence_error(message.tp)
         acks = message.acks if message.needs_min_isr else 1
-        return produce_error(replica, acks, self.rules, self.replicas.at(replica))
+        return produce_error(replica, acks, self.rules, self.replicas.moment)
 
     def delete_records(self, client: int, request: int, message: DeleteRecordsRequest) -> None:
         """Delete records before an offset; respond once the live followers have, too.

@@ -27,10 +27,10 @@ from emulator.replication.partition import (
     CountFetch,
     End,
     ExpireIsr,
+    FixedMoment,
     IsrRefused,
     IsrStored,
     KeepFetching,
-    Moment,
     MoveHighWatermark,
     Partition,
     PendingIsr,
@@ -229,7 +229,7 @@ def test_v14_with_fencing_it_does_not(version: str) -> None:
 # ---- transitions, as tables
 
 MODERN = Rules.of(PROFILES["3.9"])
-NOW = Moment(now_us=7, live_brokers=(1, 2, 3))
+NOW = FixedMoment(now_us=7, live_brokers=(1, 2, 3))
 
 
 def leader(**fields: object) -> Partition:
@@ -345,7 +345,7 @@ def test_a_lone_leader_commits_at_once_and_two_wait_for_each_other() -> None:
 def test_below_min_isr_the_high_watermark_stands_still_from_3_7(version: str, rises: bool) -> None:
     state = leader(log_end=2)
     state.assigned = [1, 2]
-    moment = Moment(min_insync_replicas=2, live_brokers=(1, 2))
+    moment = FixedMoment(min_insync_replicas=2, live_brokers=(1, 2))
     step(state, CheckHighWatermark("isr"), Rules.of(PROFILES[version]), moment)
     assert (state.high_watermark == 2) is rises
 
@@ -391,7 +391,7 @@ def test_a_pending_expansion_holds_the_high_watermark_and_a_pending_removal_does
 
 def test_one_isr_change_at_a_time_is_under_way() -> None:
     state = leader(isr=[1, 2], log_end=3)
-    late = Moment(now_us=60_000_000, live_brokers=(1, 2))
+    late = FixedMoment(now_us=60_000_000, live_brokers=(1, 2))
     first = step(state, ExpireIsr({}), MODERN, late)
     assert first == [ProposeIsr([1], "shrink", 2)]
     assert step(state, ExpireIsr({}), MODERN, late) == []
@@ -423,7 +423,7 @@ def test_a_restart_knows_only_the_checkpointed_high_watermark(version: str) -> N
 def test_a_leader_short_of_members_refuses_acks_all_only() -> None:
     state = leader()
     state.assigned = [1, 2]
-    moment = Moment(min_insync_replicas=2)
+    moment = FixedMoment(min_insync_replicas=2)
     assert produce_error(state, -1, MODERN, moment) == "NOT_ENOUGH_REPLICAS"
     assert produce_error(state, 1, MODERN, moment) == "NONE"
     assert produce_error(None, 1, MODERN, moment) == "UNKNOWN_TOPIC_OR_PARTITION"
@@ -433,7 +433,7 @@ def test_a_leader_short_of_members_refuses_acks_all_only() -> None:
 @pytest.mark.parametrize("isr", [[1, 2], [1, 2, 3]])
 def test_an_isr_of_the_smallest_allowed_size_or_more_takes_records(isr: list[int]) -> None:
     state = leader(assigned=[1, 2, 3], isr=isr)
-    assert produce_error(state, -1, MODERN, Moment(min_insync_replicas=2)) == "NONE"
+    assert produce_error(state, -1, MODERN, FixedMoment(min_insync_replicas=2)) == "NONE"
 
 
 @pytest.mark.parametrize("version", ["0.10.2", "3.9"])
@@ -673,7 +673,7 @@ def test_a_follower_takes_the_leaders_high_watermark_even_if_it_is_lower() -> No
 
 def test_who_does_not_lead_expires_nobody() -> None:
     state = leader(isr=[1, 2], role=FOLLOWER)
-    assert step(state, ExpireIsr({}), MODERN, Moment(now_us=60_000_000)) == []
+    assert step(state, ExpireIsr({}), MODERN, FixedMoment(now_us=60_000_000)) == []
 
 
 def test_an_isr_that_is_stored_under_the_version_that_the_leader_knows_counts() -> None:
@@ -750,7 +750,7 @@ def test_from_3_7_no_more_replicas_can_be_required_than_are_assigned(
     version: str, error: str
 ) -> None:
     state = leader(assigned=[1])
-    assert produce_error(state, -1, of(version), Moment(min_insync_replicas=2)) == error
+    assert produce_error(state, -1, of(version), FixedMoment(min_insync_replicas=2)) == error
 
 
 def test_a_new_leader_says_that_it_knows_nothing_of_its_followers_logs() -> None:
@@ -784,7 +784,7 @@ def test_a_leader_remembers_which_high_watermark_a_follower_was_told() -> None:
 def test_a_produce_learns_whether_enough_replicas_were_in_sync(isr: list[int], error: str) -> None:
     remotes = {2: RemoteReplica(leo=1)}
     state = leader(isr=isr, remotes=remotes, log_end=1, assigned=[1, 2])
-    rules, moment = of("3.5"), Moment(min_insync_replicas=2)
+    rules, moment = of("3.5"), FixedMoment(min_insync_replicas=2)
     assert partition.acks_all_error(state, 1, rules, moment) is None
     assert partition.COMPLETE_PRODUCES in step(state, CheckHighWatermark("isr"), rules, moment)
     assert partition.acks_all_error(state, 1, rules, moment) == error
@@ -805,7 +805,7 @@ def test_a_dead_replica_that_was_caught_up_holds_the_high_watermark_back_up_to_3
     """KAFKA-15021."""
     remotes = {2: RemoteReplica(leo=0, last_caught_up_us=5)}
     state = leader(isr=[1], remotes=remotes, log_end=1)
-    step(state, CheckHighWatermark("isr"), of(version), Moment(now_us=7, live_brokers=live))
+    step(state, CheckHighWatermark("isr"), of(version), FixedMoment(now_us=7, live_brokers=live))
     assert (state.high_watermark == 1) is raised
 
 
@@ -815,7 +815,7 @@ def test_from_3_3_a_broker_that_is_not_alive_is_not_proposed_for_the_isr(
 ) -> None:
     """KIP-841."""
     state = leader(isr=[1], remotes={2: RemoteReplica(leo=0)})
-    effects = step(state, CountFetch(2, 0), of(version), Moment(live_brokers=(1,)))
+    effects = step(state, CountFetch(2, 0), of(version), FixedMoment(live_brokers=(1,)))
     assert any(isinstance(effect, ProposeIsr) for effect in effects) is joins
 
 
@@ -824,7 +824,7 @@ def test_whether_a_stored_isr_raises_the_high_watermark_at_once(version: str, ra
     state = leader(
         isr=[1, 2], remotes={2: RemoteReplica(leo=0)}, log_end=1, pending=PendingIsr([1], "shrink")
     )
-    step(state, IsrStored([1], 10, 4), of(version), Moment(now_us=60_000_000))
+    step(state, IsrStored([1], 10, 4), of(version), FixedMoment(now_us=60_000_000))
     assert (state.high_watermark == 1) is raised
 
 

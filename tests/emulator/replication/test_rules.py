@@ -13,7 +13,7 @@ from emulator.replication.partition import (
     LEADER,
     NEVER_US,
     CheckHighWatermark,
-    Moment,
+    FixedMoment,
     Partition,
     RemoteReplica,
     Rules,
@@ -52,7 +52,7 @@ def leaders_high_watermark(current: int, log_end_offset: int, counted: list[int]
         isr=[0, *remotes],
         remotes=remotes,
     )
-    step(state, CheckHighWatermark("fetch"), Rules.of(PROFILES[VERSIONS[-1]]), Moment())
+    step(state, CheckHighWatermark("fetch"), Rules.of(PROFILES[VERSIONS[-1]]), FixedMoment())
     return state.high_watermark
 
 

@@ -144,7 +144,7 @@ MIN_ISR_4 = {"min.insync.replicas": "4"}
 def test_min_insync_replicas_counts_at_most_the_replicas_from_3_7(version: str) -> None:
     lab = led_by_0(version, config=MIN_ISR_4)
     replicas, replica = lab.cluster.brokers[0].core.replicas, lab.replica(0)
-    effective = effective_min_isr(replica, replicas.rules, replicas.at(replica))
+    effective = effective_min_isr(replica, replicas.rules, replicas.moment)
     assert effective == (3 if version in since("3.9") else 4)
 
 
