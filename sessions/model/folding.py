@@ -205,8 +205,11 @@ class Model:
     def naming(self, broker: int) -> list[str]:
         """The partitions that a broker leads, or has in their ISR, or has a replica of.
 
-        Very large clusters would otherwise be looked through for each broker that comes or goes.
+        Very large clusters would otherwise be looked through for each broker that comes or goes;
+        while one is built, brokers only come.
         """
+        if not self.partitions:
+            return []
         if self._naming is None:
             self._naming = {}
             for tp, partition in self.partitions.items():

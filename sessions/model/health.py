@@ -214,18 +214,16 @@ def missing_from_isr(
 
     They do not respond, were told not to fetch, or cannot reach the leader.
     """
-    leader = partition.leader
+    leader, replicas = partition.leader, partition.replica_states
     return [
         broker
         for broker in partition.isr
         if broker not in serving
-        or (broker != leader and ((broker, leader) in severed or _is_paused(partition, broker)))
+        or (
+            broker != leader
+            and ((broker, leader) in severed or (broker in replicas and replicas[broker].paused))
+        )
     ]
-
-
-def _is_paused(partition: PartitionState, broker: int) -> bool:
-    replica = partition.replica_states.get(broker)
-    return replica is not None and replica.paused
 
 
 def _writes_flags(flags: int, *, is_led: bool) -> int:

@@ -22,6 +22,7 @@ from sessions.model.handlers import (
     znodes,
 )
 from sessions.model.ledger_batches import LedgerBatches
+from sessions.model.states import PartitionState
 
 UNSAID: Final = (
     events.BookmarkSet,
@@ -57,8 +58,13 @@ class ResultView(ClusterView):
     """
 
     def __init__(self) -> None:
+        self._unjudged: dict[str, None] = {}
         super().__init__()
         self._handlers = HANDLERS
+
+    def judge(self, tp: str, partition: PartitionState) -> None:
+        """Judge the partition at :meth:`come_to`: it changes several times while it is created."""
+        self._unjudged[tp] = None
 
     def believers_changed(self) -> None:
         """Do nothing: cached states are not kept."""
@@ -83,3 +89,7 @@ class ResultView(ClusterView):
         """All that concerns it has been taken, up to event ``seq``."""
         self.state.seq = seq
         self.state.time_us = time_us
+        unjudged, self._unjudged = self._unjudged, {}
+        for tp in unjudged:
+            if (partition := self.partitions.get(tp)) is not None:
+                super().judge(tp, partition)
