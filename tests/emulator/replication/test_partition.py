@@ -339,6 +339,8 @@ def test_a_lone_leader_commits_at_once_and_two_wait_for_each_other() -> None:
     assert [e for e in effects if isinstance(e, MoveHighWatermark)] == [
         MoveHighWatermark(1, 0, "fetch")
     ]
+    again = step(both, CheckHighWatermark("isr"), MODERN, NOW)
+    assert MoveHighWatermark not in map(type, again)
 
 
 @pytest.mark.parametrize(("version", "rises"), [("3.5", True), ("3.9", False)])
