@@ -1,7 +1,7 @@
 """Attempts at what comes in by files, lines and frames, and those that once failed.
 
-The wire protocol gets 5,000 frames, the control channel 1,000 lines; ``make thorough`` sends 20,000
-and 5,000, and ``python -m benchmarks.fuzz TARGET`` as many as one likes.
+The wire protocol gets 20,000 frames, the control channel 5,000 lines;
+``python -m benchmarks.fuzz TARGET`` makes as many attempts as one likes.
 """
 
 from pathlib import Path
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.fuzzing import hold, target_named
-from tests.support.releases import THOROUGH
 
 ATTEMPTS = {
     "sessions": [
@@ -21,11 +20,8 @@ ATTEMPTS = {
         "second/1325",
         "second/1944",
     ],
-    "control": [f"0/{number}" for number in range(935 if THOROUGH else 190)],
-    "wire": [
-        *(f"0/{number}" for number in range(400 if THOROUGH else 100)),
-        *("a/244", "a/342", "a/1840", "71/12746"),
-    ],
+    "control": [f"0/{number}" for number in range(935)],
+    "wire": [*(f"0/{number}" for number in range(400)), "a/244", "a/342", "a/1840", "71/12746"],
     "long_requests": [*(f"0/{number}" for number in range(15)), "0/42"],
     "histories": [f"0/{number}" for number in range(60)],
     "scripts": [*(f"0/{number}" for number in range(20)), "0/203"],
