@@ -6,7 +6,7 @@ Source: ``ConfigurationControlManager``, 3.9 to 4.1.
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from emulator.common.names import is_topic_name, nearest_hint
+from emulator.common.names import is_topic_name
 from emulator.metadata_log.image import config_key
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
@@ -103,6 +103,7 @@ def elr_safety_records(context: Context) -> list[AnyRecord]:
 def _alter(
     context: Context, resource: ConfigResource, values: Mapping[str, str | None]
 ) -> list[AnyRecord]:
+    _check_name(resource)
     configs = context.image.configs.get(config_key(*resource), {})
     # A broker's configuration is written even if it is unchanged, so that brokers reload the files
     # it refers to (KAFKA-14136).
@@ -121,9 +122,6 @@ def _alter(
                 f"{name} may have {MAX_VALUE_LENGTH} characters, not {len(value)}.",
             )
     if resource.type == TOPIC_RESOURCE:
-        if not is_topic_name(resource.name):
-            reason = f"{resource.name!r} cannot be the name of a topic."
-            raise ApiException("INVALID_TOPIC_EXCEPTION", reason)
         changed = _checked_topic_values(changed, context.settings.topic_config_names)
     if resource.type == GROUP_RESOURCE:
         _check_group_values(context, {**configs, **changed})
@@ -136,8 +134,7 @@ def _checked_topic_values(
     checked: dict[str, str | None] = {}
     for name, value in values.items():
         if name not in names:
-            hint = nearest_hint(name, sorted(names))
-            raise ApiException("INVALID_CONFIG", f"Topics have no configuration {name!r}{hint}.")
+            raise ApiException("INVALID_CONFIG", f"Unknown topic config name: {name}")
         checked[name] = value
         if value is not None:
             try:
@@ -145,6 +142,16 @@ def _checked_topic_values(
             except ConfigError as error:
                 raise ApiException("INVALID_CONFIG", str(error)) from None
     return checked
+
+
+def _check_name(resource: ConfigResource) -> None:
+    """Refuse what no topic or group is called (``ControllerConfigurationValidator``)."""
+    if not resource.name and resource.type != BROKER_RESOURCE:
+        kind = "topic" if resource.type == TOPIC_RESOURCE else "group"
+        raise ApiException("INVALID_REQUEST", f"Default {kind} resources are not allowed.")
+    if resource.type == TOPIC_RESOURCE and not is_topic_name(resource.name):
+        reason = f"{resource.name!r} cannot be the name of a topic."
+        raise ApiException("INVALID_TOPIC_EXCEPTION", reason)
 
 
 def _check_group_values(context: Context, values: Mapping[str, str | None]) -> None:
@@ -181,8 +188,7 @@ def _check_exists(context: Context, resource: ConfigResource) -> None:
     if resource.type == TOPIC_RESOURCE:
         context.topic(resource.name)
     elif resource.type == GROUP_RESOURCE:
-        if not resource.name:
-            raise ApiException("INVALID_REQUEST", "Default group resources are not allowed.")
+        return
     elif resource.name:
         image = context.image
         nodes = sorted({*image.brokers, *image.controllers, context.settings.node_id})

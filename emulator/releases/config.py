@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct, convert, field
 
+from emulator.common.java_numbers import LONG_BITS, java_integer
 from emulator.common.names import nearest_hint
 from emulator.common.scram import Credential
 from emulator.releases.broker_configs import (
@@ -61,6 +62,9 @@ COARSER: Final = {
 """Names of the same value in coarser units, finest first: a finer one takes precedence."""
 AUTHORIZER: Final = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
 """Names that an authorizer takes, and that brokers do not describe."""
+_DECIMAL: Final = re.compile(
+    r"[+-]?([0-9]{1,300}\.?[0-9]{0,300}|\.[0-9]{1,300})([eE][+-]?[0-9]{1,9})?"
+)
 LOGINS: Final = ("sasl.kerberos.", "sasl.login.")
 """What the names of settings begin with that are of how brokers log in: none of them does here."""
 REBALANCE_PROTOCOLS: Final = "group.coordinator.rebalance.protocols"
@@ -513,24 +517,30 @@ def check_without_effect(name: str, text: str) -> None:
     if allowed is None:
         return
     if isinstance(allowed, re.Pattern):
-        if not allowed.fullmatch(text.strip()):
+        elements = [] if text.strip() == "*" else text.split(",")
+        if not all(allowed.fullmatch(element.strip()) for element in elements):
             raise ConfigError(
                 f"{name} must be the literal '*' or a list of replicas in the format PARTITION:"
                 f"BROKER,.., not {text!r}."
             )
         return
-    try:
-        value = float(text) if isinstance(allowed, Ratio) else int(text)
-    except ValueError:
-        raise ConfigError(f"{name} must be a number, not {text!r}.") from None
+    value = _ratio(text) if isinstance(allowed, Ratio) else java_integer(text.strip(), LONG_BITS)
+    if value is None:
+        raise ConfigError(f"{name} must be a number, not {text!r}.")
     if isinstance(allowed, int) and value < allowed:
         raise ConfigError(f"{name} must be {allowed} or more, not {value}.")
     if isinstance(allowed, Ratio) and not 0 <= value <= 1:
         raise ConfigError(f"{name} must be a number from 0 to 1, not {text}.")
-    if isinstance(allowed, range) and value not in allowed:
+    if isinstance(allowed, range | frozenset) and value not in allowed:
+        valid = "" if 0 in allowed else " but 0"
         raise ConfigError(
-            f"{name} must be a number from {allowed[0]} to {allowed[-1]}, not {value}."
+            f"{name} must be a number from {min(allowed)} to {max(allowed)}{valid}, not {value}."
         )
+
+
+def _ratio(text: str) -> float | None:
+    """A number as ``Double.parseDouble`` reads it, in decimal digits; None for any other text."""
+    return float(text) if _DECIMAL.fullmatch(text.strip()) else None
 
 
 def type_of(name: str) -> ConfigType:

@@ -5,7 +5,6 @@ numbers of a source win. Source: ``ConfigHelper``, ``DynamicBrokerConfig.brokerC
 ``ServerTopicConfigSynonyms``, ``ConfigDef.Type``.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -13,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from emulator.common.java_numbers import java_integer
 from emulator.releases.broker_configs import (
     BrokerConfigKey,
     ConfigType,
@@ -118,9 +118,10 @@ def unexpected_broker(name: str, broker: int, *, or_all: bool = True) -> str:
     """
     if not name:
         return "" if or_all else "Broker id must not be empty"
-    if not re.fullmatch(r"[+-]?[0-9]+", name):
+    number = java_integer(name)
+    if number is None:
         return f"Broker id must be an integer, but it is: {name}"
-    if int(name) == broker:
+    if number == broker:
         return ""
     described = f"{broker} or empty string," if or_all else str(broker)
     return f"Unexpected broker id, expected {described} but received {name}"

@@ -744,15 +744,15 @@ class Ratio(Struct, frozen=True):
 
 
 RATIO: Final = Ratio()
-Allowed = int | range | Ratio | tuple[str, ...] | re.Pattern[str] | None
-"""The valid values: integers from a minimum on or in a range, ratios, words, or (None) anything."""
-THROTTLED_REPLICAS: Final = re.compile(r"\*|(\d+:\d+(\s*,\s*\d+:\d+)*)?")
-"""All replicas, or some of them by partition and broker (``ThrottledReplicaListValidator``)."""
+Allowed = int | range | frozenset[int] | Ratio | tuple[str, ...] | re.Pattern[str] | None
+"""The valid values: integers from a minimum on or of some, ratios, words, lists, or anything."""
+THROTTLED_REPLICA: Final = re.compile(r"([0-9]+:[0-9]+)?")
+"""A partition and a broker, in lists of replicas (``ThrottledReplicaListValidator``)."""
 
 BOOLEAN: Final = ("true", "false")
 TOPICS: Final[dict[str, Allowed]] = {
     "cleanup.policy": ("compact", "delete", "compact,delete", "delete,compact"),
-    "compression.gzip.level": ("-1", *map(str, range(1, 10))),
+    "compression.gzip.level": frozenset({-1, *range(1, 10)}),
     "compression.lz4.level": range(1, 18),
     "compression.type": ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
     "compression.zstd.level": range(-131_072, 23),
@@ -760,9 +760,9 @@ TOPICS: Final[dict[str, Allowed]] = {
     "file.delete.delay.ms": 0,
     "flush.messages": 0,
     "flush.ms": 0,
-    "follower.replication.throttled.replicas": THROTTLED_REPLICAS,
+    "follower.replication.throttled.replicas": THROTTLED_REPLICA,
     "index.interval.bytes": 0,
-    "leader.replication.throttled.replicas": THROTTLED_REPLICAS,
+    "leader.replication.throttled.replicas": THROTTLED_REPLICA,
     "local.retention.bytes": -2,
     "local.retention.ms": -2,
     "max.compaction.lag.ms": 1,

@@ -13,6 +13,7 @@ from typing import Final, cast
 
 from msgspec import Struct
 
+from emulator.common.java_numbers import LONG_BITS, java_integer
 from emulator.releases.broker_configs import ConfigType, broker_configs
 from emulator.releases.config import ConfigError
 from emulator.releases.group_configs_table import TABLE
@@ -23,7 +24,6 @@ _NONE: Final = "-"
 _UNDESCRIBED: Final = "!"
 _ISOLATION_LEVELS: Final = ("read_committed", "read_uncommitted")
 _LARGEST: Final = {"INT": 2**31 - 1, "LONG": 2**63 - 1}
-_NUMBER: Final = re.compile(r"[+-]?[0-9]+")
 _DURATION: Final = re.compile(
     r"by_duration:\+?P(?=.)(?:\+?\d+D)?(?:T(?=.)(?:\+?\d+H)?(?:\+?\d+M)?(?:\+?\d+(?:[.,]\d{0,9})?S)?)?",
     re.IGNORECASE | re.ASCII,
@@ -166,9 +166,10 @@ class GroupConfigRules(Struct, frozen=True):
         """Why a value is invalid by itself; empty if it is not."""
         text = text.strip()
         if key.type in _LARGEST:
-            if not _NUMBER.fullmatch(text) or abs(int(text)) > _LARGEST[key.type]:
+            number = java_integer(text, LONG_BITS)
+            if number is None or abs(number) > _LARGEST[key.type]:
                 return f"Not a number of type {key.type}"
-            if key.lowest is not None and int(text) < key.lowest:
+            if key.lowest is not None and number < key.lowest:
                 return f"Value must be at least {key.lowest}"
         if key.type == "BOOLEAN" and text.lower() not in ("true", "false"):
             return "Expected value to be either true or false"

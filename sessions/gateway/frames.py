@@ -4,7 +4,7 @@ from typing import Final
 
 LENGTH_BYTES: Final = 4
 KEY_BYTES: Final = 2
-REQUEST_BYTES_MAX: Final = 16 << 20
+OTHER_REQUEST_BYTES_MAX: Final = 16 << 20
 """Maximum size of a request that is no Produce: such requests are decoded to many small objects."""
 PRODUCE_KEY: Final = bytes(KEY_BYTES)
 HEADER_BYTES_MIN: Final = 8
@@ -50,8 +50,8 @@ class FrameBuffer:
                 raise BadFrameError(_wrong_length(length, self.limit_bytes))
             at_key = at + LENGTH_BYTES
             key = buffer[at_key : at_key + KEY_BYTES]
-            if length > REQUEST_BYTES_MAX and len(key) == KEY_BYTES and key != PRODUCE_KEY:
-                raise BadFrameError(_wrong_length(length, REQUEST_BYTES_MAX))
+            if length > OTHER_REQUEST_BYTES_MAX and len(key) == KEY_BYTES and key != PRODUCE_KEY:
+                raise BadFrameError(_wrong_length(length, OTHER_REQUEST_BYTES_MAX))
             if end - at_key < length:
                 break
             at = at_key

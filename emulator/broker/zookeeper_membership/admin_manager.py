@@ -53,6 +53,7 @@ from emulator.releases.config_descriptions import (
     static_values,
     unexpected_broker,
 )
+from emulator.releases.config_names import LISTS
 from emulator.replication import assignment
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
@@ -60,8 +61,8 @@ from emulator.zookeeper.admin_client import AdminZkClient, colliding
 from emulator.zookeeper.client import ZkClient
 
 TIMEOUT: Final = "admin-timeout"
-RELATIVE_PATHS: Final = (".", "..")
-"""Names that ZooKeeper refuses in a path."""
+NO_PATHS: Final = ("", ".", "..")
+"""Names that ZooKeeper refuses at the end of a path."""
 
 
 class RefusedTopicError(Exception):
@@ -312,7 +313,7 @@ class ZkAdminManager(Struct, eq=False):
                 raise _bad_assignment(f"Broker {unknown[0]} does not live; {live} do.")
 
     def _grow(self, topic: str, count: int, replica_lists: list[list[int]], *, write: bool) -> None:
-        if topic in RELATIVE_PATHS:
+        if topic in NO_PATHS:
             raise RefusedTopicError("UNKNOWN_SERVER_ERROR", "")
         node = self.zk.find(znodes.topic_path(topic))
         current = znodes.topic_in(None if node is None else node.data)
@@ -339,7 +340,8 @@ class ZkAdminManager(Struct, eq=False):
             self.client.add_partitions(topic, current, new)
 
     def _exists(self, topic: str) -> bool:
-        return self.zk.find(znodes.topic_path(topic)) is not None
+        # A name with a slash would be that of a znode below a topic's.
+        return is_topic_name(topic) and self.zk.find(znodes.topic_path(topic)) is not None
 
     def _count(self, topic: str) -> int:
         node = self.zk.find(znodes.topic_path(topic))
@@ -395,8 +397,8 @@ class ZkAdminManager(Struct, eq=False):
         """
         told_plainly = self.context.profile.has("wrong_value_is_invalid_config")
         wrong_value = "INVALID_CONFIG" if told_plainly else "INVALID_REQUEST"
-        if topic in RELATIVE_PATHS and not message.replaces:
-            raise RefusedTopicError(wrong_value, f"Relative paths are not allowed: {topic!r}.")
+        if topic in NO_PATHS and not message.replaces:
+            raise RefusedTopicError(wrong_value, f"Invalid path of topic {topic!r}.")
         before = {} if message.replaces else self._own_values(topic)
         try:
             lists = changed_lists(
@@ -417,9 +419,12 @@ class ZkAdminManager(Struct, eq=False):
 
     def _check_alterable(self, topic: str) -> None:
         """Refuse a topic that does not exist; until 2.6 only ZooKeeper is asked for it."""
+        profile = self.context.profile
         if self._exists(topic):
             return
-        if self.context.profile.has("unknown_topic_told_to_who_alters_it"):
+        if not topic and profile.has("wrong_value_is_invalid_config"):
+            raise RefusedTopicError("INVALID_REQUEST", "Default topic resources are not allowed.")
+        if profile.has("unknown_topic_told_to_who_alters_it"):
             raise _unknown(topic)
         if not is_topic_name(topic):
             raise _invalid_name(topic)
@@ -493,6 +498,8 @@ class ZkAdminManager(Struct, eq=False):
             for name, value in config.items():
                 if value:
                     check_without_effect(name, value)
+                elif name not in LISTS:
+                    raise ConfigError(f"{name} needs a value.")
             resolve_topic(self.context.config, dict(config))
         except ConfigError as error:
             raise RefusedTopicError(wrong_value, str(error)) from None

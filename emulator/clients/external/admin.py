@@ -148,35 +148,40 @@ class DeleteTopics(Struct, eq=False):
     known_ids: TopicIds
 
     def ask(self, call: Call[wire.DeleteTopicsRequest]) -> list[AnyMessage]:
+        """Delete the topics that the request names or gives the ids of, those that it can mean."""
         request = call.message
-        names = [topic.name or self.known_ids.name(topic.topic_id) for topic in request.topics]
-        names += request.topic_names
+        if self._is_refused(request):
+            return []
+        names, _ = self._meant(request)
         if not self.context.in_kraft_mode:
             names = list(dict.fromkeys(names))
-        timeout_us = request.timeout_ms * US_PER_MS
-        return [protocol.DeleteTopicsRequest([name for name in names if name], timeout_us)]
+        return [protocol.DeleteTopicsRequest(names, request.timeout_ms * US_PER_MS)]
 
     def respond(
         self, call: Call[wire.DeleteTopicsRequest], *responses: protocol.TopicsResponse
     ) -> Message:
-        """Return the result for each topic, those of unknown ids first.
+        """Return the result for each topic, those that are not looked for first.
 
         A controller in KRaft mode also tells the ids of topics that are deleted by name; a broker
         with ZooKeeper answers for each time that a topic is named, since 2.4.
         """
-        (response,) = responses
         request, is_kraft = call.message, self.context.in_kraft_mode
-        rows = [
-            self._nameless(topic)
-            for topic in request.topics
-            if not topic.name and self.known_ids.name(topic.topic_id) is None
-        ]
+        if not responses:
+            code = ERRORS["INVALID_REQUEST"].code
+            return wire.DeleteTopicsResponse(
+                responses=[
+                    wire.DeletableTopicResult(topic.name, topic.topic_id, code)
+                    for topic in request.topics
+                ]
+            )
+        (response,) = responses
+        names, rows = self._meant(request)
         ids = {
             self.known_ids.name(topic.topic_id): topic.topic_id
             for topic in request.topics
-            if topic.topic_id != NO_UUID
+            if topic.name is None
         }
-        times = Counter(request.topic_names) + Counter(topic.name for topic in request.topics)
+        times = Counter(names)
         each_time = not is_kraft and self.context.profile.has("topics_named_twice_answered_twice")
         for name, error in response.errors.items():
             topic_id = ids.get(name, NO_UUID)
@@ -184,23 +189,53 @@ class DeleteTopics(Struct, eq=False):
                 topic_id = self.known_ids.id(name)
             code, reason = ERRORS[error].code, response.messages.get(name)
             row = wire.DeletableTopicResult(name, topic_id, code, reason)
-            rows += [row] * (times[name] or 1 if each_time else 1)
+            rows += [row] * (times[name] if each_time else 1)
         return wire.DeleteTopicsResponse(responses=rows)
 
-    def _nameless(self, topic: wire.DeleteTopicState) -> wire.DeletableTopicResult:
-        """The result for an id that no topic has, or for neither a name nor an id."""
-        if topic.topic_id != NO_UUID:
-            code = ERRORS["UNKNOWN_TOPIC_ID"].code
-            return wire.DeletableTopicResult(None, topic.topic_id, code)
-        if not self.context.in_kraft_mode:
-            return wire.DeletableTopicResult(
-                None, error_code=ERRORS["TOPIC_AUTHORIZATION_FAILED"].code
-            )
-        return wire.DeletableTopicResult(
-            None,
-            error_code=ERRORS["INVALID_REQUEST"].code,
-            error_message="Neither topic name nor id were specified.",
-        )
+    def _is_refused(self, request: wire.DeleteTopicsRequest) -> bool:
+        """Whether a broker with ZooKeeper refuses all topics: one has both a name and an id."""
+        return not self.context.in_kraft_mode and any(map(_has_both, request.topics))
+
+    def _meant(
+        self, request: wire.DeleteTopicsRequest
+    ) -> tuple[list[str], list[wire.DeletableTopicResult]]:
+        """The names of the topics to delete, and the results for those that are not looked for."""
+        is_kraft = self.context.in_kraft_mode
+        names, rows = list(request.topic_names), []
+        ids: Counter[bytes] = Counter()
+        for topic in request.topics:
+            if _has_both(topic):
+                reason = "You may not specify both topic name and topic id."
+                rows.append(_not_deleted(topic.name, topic.topic_id, "INVALID_REQUEST", reason))
+            elif topic.name is not None:
+                names.append(topic.name)
+            elif topic.topic_id != NO_UUID:
+                ids[topic.topic_id] += 1
+            elif is_kraft:
+                reason = "Neither topic name nor id were specified."
+                rows.append(_not_deleted(None, NO_UUID, "INVALID_REQUEST", reason))
+            else:
+                rows.append(_not_deleted(None, NO_UUID, "TOPIC_AUTHORIZATION_FAILED"))
+        for topic_id, times in ids.items():
+            name = self.known_ids.name(topic_id)
+            if is_kraft and times > 1:
+                reason = "Duplicate topic id."
+                rows.append(_not_deleted(None, topic_id, "INVALID_REQUEST", reason))
+            elif name is None:
+                rows += [_not_deleted(None, topic_id, "UNKNOWN_TOPIC_ID")] * times
+            else:
+                names += [name] * times
+        return names, rows
+
+
+def _has_both(topic: wire.DeleteTopicState) -> bool:
+    return topic.name is not None and topic.topic_id != NO_UUID
+
+
+def _not_deleted(
+    name: str | None, topic_id: bytes, error: str, reason: str | None = None
+) -> wire.DeletableTopicResult:
+    return wire.DeletableTopicResult(name, topic_id, ERRORS[error].code, reason)
 
 
 class DeleteRecords:
@@ -383,11 +418,16 @@ class AltersResources(OfResources):
         ]
 
     def _refusal(self, resource: AnyResource) -> AnyMessage | None:
+        """Why one resource is refused; before 3.3 a name that replaces twice is the last one."""
         kind = resource.resource_type
-        if len({config.name for config in resource.configs}) < len(resource.configs):
+        looks_closely = self.checks_each or isinstance(resource, configs.AlterConfigsResource)
+        keys = [config.name for config in resource.configs]
+        if looks_closely and len({*keys}) < len(keys):
             return _refused(resource, "INVALID_REQUEST", "Error due to duplicate config keys")
         nulls = [config.name for config in resource.configs if _is_null(config)]
         if nulls:
+            if not looks_closely and not self.profile.has("null_values_are_refused"):
+                return _refused(resource, "UNKNOWN_SERVER_ERROR")
             reason = f"Null value not supported for : {', '.join(nulls)}"
             return _refused(resource, "INVALID_REQUEST", reason)
         if self.is_unexpected(kind):
@@ -441,7 +481,8 @@ class IncrementalAlterConfigs(AltersResources):
         changes: dict[int, dict[str, str]] = {SET: {}, DELETE: {}, APPEND: {}, SUBTRACT: {}}
         for config in resource.configs:
             if config.config_operation not in changes:
-                return _refused(resource, "UNKNOWN_SERVER_ERROR")
+                is_told = self.checks_each and kind == BROKER
+                return _refused(resource, "INVALID_REQUEST" if is_told else "UNKNOWN_SERVER_ERROR")
             changes[config.config_operation][config.name] = config.value or ""
         removed = dict.fromkeys(changes[DELETE], "")
         if kind == TOPIC:

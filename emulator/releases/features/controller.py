@@ -13,6 +13,8 @@ new_topic_configuration_checked_first | documents to 2.6 | AdminManager.createTo
     with ZooKeeper, the configuration of a topic to create is validated before its replicas
 wrong_value_for_new_topic_is_invalid_config | since 2.1 | AdminManager.createTopics
     who creates a topic is told INVALID_CONFIG for a wrong value, no more UNKNOWN_SERVER_ERROR
+null_values_are_refused | since 2.6 | AdminManager.alterConfigs
+    who replaces a value by null is told so, no more UNKNOWN_SERVER_ERROR
 descriptions_without_null | since 2.7 | AdminManager.describeConfigs
     who describes a resource and names no configuration gets all, and an empty error message
 broker_logger_resources | since 2.4 | KIP-412

@@ -67,6 +67,7 @@ new_topic_with_defaults 2.4..3.9
 existing_topic_told_first 2.4..3.9
 new_topic_configuration_checked_first documents..2.5
 wrong_value_for_new_topic_is_invalid_config 2.1..3.9
+null_values_are_refused 2.7..3.9
 descriptions_without_null 2.7..3.9
 broker_logger_resources 2.4..3.9
 client_metrics_resources 3.9

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.gateway.frames import REQUEST_BYTES_MAX, BadFrameError, FrameBuffer
+from sessions.gateway.frames import OTHER_REQUEST_BYTES_MAX, BadFrameError, FrameBuffer
 
 LIMIT = 1_000
 
@@ -44,12 +44,12 @@ def test_a_length_that_no_request_has_is_refused_before_its_bytes_come(
 
 
 def test_only_a_produce_request_may_be_large() -> None:
-    length = (REQUEST_BYTES_MAX + 1).to_bytes(4)
+    length = (OTHER_REQUEST_BYTES_MAX + 1).to_bytes(4)
     assert FrameBuffer(1 << 30).feed(length + b"\0\0") == []
     assert FrameBuffer(1 << 30).feed(length + b"\0") == []
     buffer = FrameBuffer(1 << 30)
     buffer.feed(length + b"\0")
-    with pytest.raises(BadFrameError, match=f"at most {REQUEST_BYTES_MAX:,}"):
+    with pytest.raises(BadFrameError, match=f"at most {OTHER_REQUEST_BYTES_MAX:,}"):
         buffer.feed(b"\3")
 
 

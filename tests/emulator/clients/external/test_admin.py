@@ -288,3 +288,101 @@ def test_nobody_creates_the_topic_of_the_metadata_log(version: str, error: str) 
     assert controller is not None
     topic = CreatableTopic("__cluster_metadata", 1, 1)
     assert create(lab, lab.connect(controller), topic) == [code(error) if error else 0]
+
+
+MANY_DIGITS = "9" * 5_000
+
+
+def connected(mode: str, version: str = "3.9") -> tuple[WireLab, int]:
+    """Return a cluster and a connection to the broker that administrators ask."""
+    lab = WireLab.made(version=version, mode=mode)
+    controller = 0 if mode == "kraft" else lab.cluster.controller_id()
+    assert controller is not None
+    return lab, lab.connect(controller)
+
+
+@pytest.mark.parametrize("name", [MANY_DIGITS, str(1 << 40), "x", "\u0663"])
+def test_a_broker_that_is_no_number_is_not_described(
+    lab: WireLab, controller: int, name: str
+) -> None:
+    request = DescribeConfigsRequest([DescribeConfigsResource(4, name, None)])
+    (result,) = lab.ask(controller, request, 1).results
+    assert result.error_code == code("INVALID_REQUEST")
+    assert (result.error_message or "").startswith("Broker id must be an integer")
+
+
+def test_a_number_of_too_many_digits_is_none() -> None:
+    lab, connection = connected("kraft", "4.1")
+    value = AlterableConfig("consumer.session.timeout.ms", 0, MANY_DIGITS)
+    request = IncrementalAlterConfigsRequest([AlterConfigsResource(32, "g", [value])])
+    (result,) = lab.ask(connection, request, 1).responses
+    assert result.error_code == code("INVALID_CONFIG")
+
+
+@pytest.mark.parametrize("mode", ["zookeeper", "kraft"])
+def test_a_topic_that_is_given_both_its_name_and_its_id_is_not_deleted(mode: str) -> None:
+    lab, connection = connected(mode)
+    made = lab.ask(connection, CreateTopicsRequest([CreatableTopic("t", 1, 1)], 5_000), 7)
+    topic_id = made.topics[0].topic_id
+    for state, error in (
+        (DeleteTopicState("t", topic_id), "INVALID_REQUEST"),
+        (DeleteTopicState(""), "UNKNOWN_TOPIC_OR_PARTITION"),
+        (DeleteTopicState(None, topic_id), "NONE"),
+    ):
+        (row,) = lab.ask(connection, DeleteTopicsRequest([state], timeout_ms=5_000), 6).responses
+        assert row.error_code == code(error)
+
+
+def test_an_id_that_is_given_twice_deletes_nothing() -> None:
+    lab, connection = connected("kraft", "4.1")
+    made = lab.ask(connection, CreateTopicsRequest([CreatableTopic("t", 1, 1)], 5_000), 7)
+    state = DeleteTopicState(None, made.topics[0].topic_id)
+    request = DeleteTopicsRequest([state, state], timeout_ms=5_000)
+    (row,) = lab.ask(connection, request, 6).responses
+    assert (row.name, row.error_message) == (None, "Duplicate topic id.")
+    assert "t" in lab.cluster.topics()
+
+
+def test_a_name_below_a_topics_znode_is_no_topic() -> None:
+    lab, connection = connected("zookeeper", "2.8")
+    assert create(lab, connection, CreatableTopic("t", 1, 1)) == [0]
+    below = CreatableTopic("t/partitions", 1, 1)
+    assert create(lab, connection, below) == [code("INVALID_TOPIC_EXCEPTION")]
+    value = AlterableConfig("retention.ms", 0, "1")
+    request = IncrementalAlterConfigsRequest([AlterConfigsResource(2, below.name, [value])])
+    (result,) = lab.ask(connection, request, 1).responses
+    assert result.error_code == code("UNKNOWN_TOPIC_OR_PARTITION")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("leader.replication.throttled.replicas", "0:1,,1:1,", "NONE"),
+        ("leader.replication.throttled.replicas", "*", "NONE"),
+        ("leader.replication.throttled.replicas", "\u0663:\u0663", "INVALID_CONFIG"),
+        ("leader.replication.throttled.replicas", "0:1" + ", ," * 5_000 + "x", "INVALID_CONFIG"),
+        ("flush.ms", "1_0", "INVALID_CONFIG"),
+        ("flush.ms", "", "INVALID_CONFIG"),
+        ("compression.gzip.level", "+5", "NONE"),
+        ("compression.gzip.level", "0", "INVALID_CONFIG"),
+        ("min.cleanable.dirty.ratio", "0.5", "NONE"),
+        ("min.cleanable.dirty.ratio", "nan", "INVALID_CONFIG"),
+        ("min.cleanable.dirty.ratio", "1.01", "INVALID_CONFIG"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["zookeeper", "kraft"])
+def test_values_of_topics_are_read_as_java_reads_them(
+    mode: str, name: str, value: str, error: str
+) -> None:
+    lab, connection = connected(mode)
+    topic = CreatableTopic("t", 1, 1, configs=[CreatableTopicConfig(name, value)])
+    assert create(lab, connection, topic) == [code(error)]
+
+
+@pytest.mark.parametrize("version", ["3.9", "4.1"])
+def test_no_topic_has_no_name(version: str) -> None:
+    lab, connection = connected("kraft", version)
+    value = AlterableConfig("retention.ms", 0, "x")
+    request = IncrementalAlterConfigsRequest([AlterConfigsResource(2, "", [value])])
+    (result,) = lab.ask(connection, request, 1).responses
+    assert result.error_code == code("INVALID_REQUEST")
