@@ -8,6 +8,7 @@ Source: ``ScramControlManager``, ``ScramImage``, ``ClientQuotaControlManager``,
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from math import isfinite, isnan
 from typing import Final
 
 from msgspec import Struct
@@ -33,7 +34,8 @@ OF_USERS: Final = {
 OF_ADDRESSES: Final = {"connection_creation_rate": INT_MAX}
 """The quotas of users and client ids, and of addresses (``QuotaConfigs``).
 
-With the largest value of those that are whole numbers, up to ``EPSILON``; 0 for others.
+With the largest value of those that are whole numbers, up to ``EPSILON``; 0 for others. Values are
+compared with it as doubles, so 2**63 is not too large.
 """
 EPSILON: Final = 1e-6
 KINDS: Final = ("user", "client-id", "ip")
@@ -56,6 +58,7 @@ TWICE: Final = (
     "DUPLICATE_RESOURCE",
     "A user credential cannot be altered twice in the same request",
 )
+UNEXPECTED: Final = "The server experienced an unexpected error when processing the request."
 
 
 class Answer(Struct, eq=False):
@@ -195,9 +198,18 @@ class ScramCredentials(Struct, eq=False):
         """Set and delete credentials: all of a user's, or none."""
         request = call.message
         errors = self._errors_in_kraft(request) if self.in_kraft_mode else self._errors(request)
-        for new in request.upsertions:
-            if not new.salted_password:  # SecretKeySpec takes no empty key
-                errors.setdefault(new.name, ("UNKNOWN_SERVER_ERROR", "Empty key"))
+        failed = [  # SecretKeySpec takes no empty key
+            new.name
+            for new in request.upsertions
+            if not (new.salted_password or new.name in errors)
+        ]
+        failure = "UNKNOWN_SERVER_ERROR", "Empty key"
+        if failed and not self.in_kraft_mode:
+            # For each user the credentials of all are made anew, and nobody is told why it failed.
+            failed = [altered.name for altered in _altered(request)]
+            failure = "UNKNOWN_SERVER_ERROR", UNEXPECTED
+        for user in failed:
+            errors.setdefault(user, failure)
         self._apply(request, errors.keys())
         rows = []
         for user in dict.fromkeys(altered.name for altered in _altered(request)):
@@ -302,6 +314,7 @@ class Quotas(Struct, eq=False):
         """
         request = call.message
         reasons: dict[Entity, str] = {}
+        quotas = {tuple(quota.entity): quota for quota in self.settings.quotas}
         for entry in request.entries:
             entity = tuple(sorted({p.entity_type: p.entity_name for p in entry.entity}.items()))
             keys = [op.key for op in entry.ops]
@@ -313,7 +326,8 @@ class Quotas(Struct, eq=False):
                 reason = _wrong_entity(entity) or self._wrong_quota(dict(entity), entry.ops)
             reasons[entity] = reason
             if not reason and not request.validate_only:
-                self._set(entity, entry.ops)
+                self._set(quotas, entity, entry.ops)
+        self.settings.quotas = list(quotas.values())
         rows = [
             wire.AlteredEntryResult(
                 ERRORS["INVALID_REQUEST" if reason else "NONE"].code,
@@ -332,29 +346,32 @@ class Quotas(Struct, eq=False):
                 continue
             if op.key not in known:
                 return f"Invalid configuration key {op.key}"
-            if self.in_kraft_mode and op.value <= 0:
-                return f"Quota {op.key} must be greater than 0"
             largest = known[op.key]
-            if largest and op.value > largest:
-                kind = "INT" if largest == INT_MAX else "LONG"
+            kind = "INT" if largest == INT_MAX else "LONG"
+            if not self.in_kraft_mode:
+                if largest and abs(_whole(op.value, largest) - op.value) > EPSILON:
+                    return f"Configuration {op.key} must be a {kind} value"
+            elif op.value <= 0:
+                return f"Quota {op.key} must be greater than 0"
+            elif largest and op.value > float(largest):
                 return f"Proposed value for {op.key} is too large for a {kind}."
-            if largest and abs(int(op.value + EPSILON) - op.value) > EPSILON:
+            elif largest and op.value % 1.0 > EPSILON:
                 return f"{op.key} cannot be a fractional value."
         return ""
 
-    def _set(self, entity: Entity, ops: Sequence[wire.OpData]) -> None:
-        quotas = self.settings.quotas
-        quota = next((quota for quota in quotas if tuple(quota.entity) == entity), None)
-        if quota is None:
-            quota = Quota(list(entity))
-            quotas.append(quota)
+    def _set(self, quotas: dict[Entity, Quota], entity: Entity, ops: Sequence[wire.OpData]) -> None:
+        quota = quotas.setdefault(entity, Quota(list(entity)))
         for op in ops:
-            if op.remove:
+            largest = (OF_USERS | OF_ADDRESSES).get(op.key, 0)
+            is_whole = largest and not self.in_kraft_mode
+            value = _whole(op.value, largest) if is_whole else op.value
+            # What is not finite limits nobody, and no document can have it: it is not kept.
+            if op.remove or not isfinite(value):
                 quota.values.pop(op.key, None)
             else:
-                quota.values[op.key] = op.value
+                quota.values[op.key] = value
         if not quota.values:
-            quotas.remove(quota)
+            del quotas[entity]
 
     def describe(self, call: Call[wire.DescribeClientQuotasRequest]) -> Message:
         """Return the quotas of the entities that match."""
@@ -397,6 +414,11 @@ class Quotas(Struct, eq=False):
             reason += " IP filter component should not be used with user or clientId filter"
             return INVALID, f"{reason} component."
         return NONE, ""
+
+
+def _whole(value: float, largest: int) -> float:
+    """A quota as ZooKeeper keeps it: converted as in Java, where NaN is 0 and others saturate."""
+    return 0.0 if isnan(value) else float(int(max(-largest - 1, min(value + EPSILON, largest))))
 
 
 def _wrong_match(part: wire.ComponentData, *, may_have_name: bool = True) -> str:

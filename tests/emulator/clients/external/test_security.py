@@ -1,6 +1,8 @@
 """What brokers without an authorizer answer, and the credentials and quotas that they keep."""
 
+from collections.abc import Iterator
 from hashlib import pbkdf2_hmac
+from math import inf, nan
 
 import pytest
 
@@ -166,6 +168,13 @@ def in_kraft_mode(lab: WireLab) -> bool:
         ([("user", "a")], [("request_percentage", 1.5, False)], 0, 0),
         ([("user", "a")], [("producer_byte_rate", 1.5, False)], 42, 42),
         ([("user", "a")], [("producer_byte_rate", 1e20, False)], 42, 42),
+        ([("user", "a")], [("producer_byte_rate", float(2**63 - 1), False)], 0, 0),
+        ([("user", "a")], [("producer_byte_rate", 0.9999999, False)], 0, 42),
+        ([("user", "a")], [("producer_byte_rate", inf, False)], 42, 42),
+        ([("user", "a")], [("producer_byte_rate", -inf, False)], 42, 42),
+        ([("ip", "127.0.0.1")], [("connection_creation_rate", -inf, False)], 42, 42),
+        ([("ip", "127.0.0.1")], [("connection_creation_rate", nan, False)], 0, 0),
+        ([("user", "a")], [("request_percentage", inf, False)], 0, 0),
         ([("user", "a")], [("request_percentage", 1.0, False)] * 2, 0, 42),
     ],
 )
@@ -183,6 +192,57 @@ def test_wrong_quotas_are_refused(
     (row,) = lab.ask(lab.connect(), wire.AlterClientQuotasRequest([entry]), 1).entries
     assert row.error_code == (in_kraft if in_kraft_mode(lab) else with_zookeeper)
     assert {part.entity_type: part.entity_name for part in row.entity} == dict(entity)
+
+
+def alter_quotas(lab: WireLab, *quotas: tuple[str, str, float]) -> list[tuple[str, float]]:
+    """Set quotas of users; what they all have then."""
+    entries = [
+        wire.AlteredEntry([wire.QuotaEntity("user", user)], [wire.OpData(key, value)])
+        for user, key, value in quotas
+    ]
+    client = lab.connect()
+    lab.ask(client, wire.AlterClientQuotasRequest(entries), 1)
+    response = lab.ask(client, wire.DescribeClientQuotasRequest([]), 1)
+    return [(value.key, value.value) for entry in response.entries for value in entry.values]
+
+
+def test_a_quota_that_is_not_a_number_is_not_kept(lab: WireLab) -> None:
+    """With ZooKeeper one of bytes is kept as 0, which ``NaN.toLong`` is."""
+    alter_quotas(lab, ("a", "request_percentage", 1.0))
+    assert alter_quotas(lab, ("a", "request_percentage", nan)) == []
+    kept = [] if in_kraft_mode(lab) else [("producer_byte_rate", 0.0)]
+    assert alter_quotas(lab, ("b", "producer_byte_rate", nan)) == kept
+
+
+def test_with_zookeeper_the_quotas_of_bytes_are_kept_as_whole_numbers(lab: WireLab) -> None:
+    value = 1.0000001
+    kept = value if in_kraft_mode(lab) else 1.0
+    assert alter_quotas(lab, ("a", "producer_byte_rate", value)) == [("producer_byte_rate", kept)]
+
+
+def test_quotas_are_altered_without_a_search_for_each(lab: WireLab) -> None:
+    class Counted(list[tuple[str, str | None]]):
+        """An entity that counts how often it is read."""
+
+        reads = 0
+
+        def __iter__(self) -> Iterator[tuple[str, str | None]]:
+            Counted.reads += 1
+            return super().__iter__()
+
+    alter_quotas(lab, *((f"user {n}", "request_percentage", 1.0) for n in range(100)))
+    for quota in lab.cluster.settings.quotas:
+        quota.entity = Counted(quota.entity)
+    entries = [
+        wire.AlteredEntry(
+            [wire.QuotaEntity("user", f"user {n}")],
+            [wire.OpData("request_percentage", remove=True)],
+        )
+        for n in range(50)
+    ]
+    lab.ask(lab.connect(), wire.AlterClientQuotasRequest(entries), 1)
+    assert len(lab.cluster.settings.quotas) == 50
+    assert Counted.reads == 100
 
 
 def test_an_entity_is_altered_once_in_a_request(lab: WireLab) -> None:
@@ -257,3 +317,17 @@ def test_a_password_is_not_empty(lab: WireLab) -> None:
     request = wire.ScramCredentialUpsertion("a", SHA_256, 4096, b"salt", b"")
     (row,) = lab.ask(lab.connect(), wire.AlterUserScramCredentialsRequest([], [request]), 0).results
     assert row.error_code == -1
+
+
+def test_with_zookeeper_an_empty_password_fails_all_users_that_are_valid(lab: WireLab) -> None:
+    empty = wire.ScramCredentialUpsertion("a", SHA_256, 4096, b"salt", b"")
+    told = altered(lab, empty, credential("bob"), credential("eve", 1))
+    assert told == {"a": -1, "bob": 0 if in_kraft_mode(lab) else -1, "eve": UNACCEPTABLE}
+    assert [user for user, *_ in described(lab)] == (["bob"] if in_kraft_mode(lab) else [])
+
+
+def test_with_zookeeper_an_empty_password_of_one_that_is_invalid_fails_nobody_else(
+    lab: WireLab,
+) -> None:
+    wrong = wire.ScramCredentialUpsertion("a", SHA_256, 1, b"salt", b"")
+    assert altered(lab, wrong, credential("bob")) == {"a": UNACCEPTABLE, "bob": 0}
