@@ -376,7 +376,7 @@ class ConsumerGroupManager(
             NONE,
             named(member.assigned, names) if is_scripted else [],
             b"" if is_scripted else classic_members.assignment_of(member, names),
-            *kinds,
+            *(kind or "" for kind in kinds),
         )
         self._write(group, [], response)
 

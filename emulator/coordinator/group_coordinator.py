@@ -24,6 +24,7 @@ from emulator.coordinator.groups import (
     COMPLETING,
     DEAD,
     HEARTBEAT,
+    PREPARING,
     REBALANCING,
     REFUSED,
     STABLE,
@@ -204,7 +205,10 @@ class GroupCoordinator:
         self._watch_positions()
 
     def heartbeat(self, _client: int, request: int, message: messages.HeartbeatRequest) -> None:
-        """Keep a member's session alive; a group that is loading raises no error."""
+        """Keep a member's session alive; a group that is loading raises no error.
+
+        One that is refused before the assignment does not, nor do refused commits.
+        """
         error = self._classic_refusal(message.group)
         # An error would only make the member look for another coordinator, and there is none; its
         # session starts anew when the group is loaded (GroupCoordinator.handleHeartbeat).
@@ -217,7 +221,8 @@ class GroupCoordinator:
             group = self.group(message.group)
             if error == NONE and group is not None:
                 error = self.heartbeats[group.state]
-                self.members.alive(group, message.member_id)
+                if error == NONE or group.state == PREPARING:
+                    self.members.alive(group, message.member_id)
         self.respond(request, messages.HeartbeatResponse(request, message.group, error))
 
     def leave(self, _client: int, request: int, message: messages.LeaveGroupRequest) -> None:
@@ -263,7 +268,8 @@ class GroupCoordinator:
             error = self.members.check(message)
             if error == NONE and group is not None:
                 error = COMMIT[group.state]
-                self.members.alive(group, message.member_id)
+                if error == NONE:
+                    self.members.alive(group, message.member_id)
         if error == NONE and group is not None:
             self.offsets.commit(group, request, message)
         else:

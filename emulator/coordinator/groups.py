@@ -115,7 +115,7 @@ class Group(Struct, array_like=True):
     unstable: dict[int, dict[str, Position]] = field(default_factory=dict)
     modern: ConsumerGroup | ShareGroup | None = None
     is_unwritten: bool = False
-    unsynced: list[str] = field(default_factory=list)
+    unsynced: dict[str, None] = field(default_factory=dict)
     sync_deadline_us: int = 0
 
     @property

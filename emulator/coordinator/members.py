@@ -291,7 +291,7 @@ class GroupMembership:
             member.is_new, member.partitions, member.assignment = False, [], b""
             self._tell_generation(group, member)
         if self.profile.has("unsynced_members_removed"):
-            group.unsynced = list(group.members)
+            group.unsynced = dict.fromkeys(group.members)
             group.sync_deadline_us = self.kernel.now + _rebalance_timeout_us(group)
             self._watch(group, group.sync_deadline_us)
 
@@ -355,7 +355,7 @@ class GroupMembership:
         member = group.members[message.member_id]
         self.alive(group, member.id)
         member.sync = request
-        group.unsynced = [name for name in group.unsynced if name != member.id]
+        group.unsynced.pop(member.id, None)
         if not group.unsynced:
             group.sync_deadline_us = 0
         if group.state == STABLE:
@@ -511,7 +511,7 @@ def _is_of(group: Group, message: SyncGroupRequest) -> bool:
     Source: ``GroupCoordinator.validateSyncGroup``.
     """
     named = ((message.protocol_type, group.protocol_type), (message.protocol, group.assignor))
-    return all(name in ("", own) for name, own in named)
+    return all(name in (None, own) for name, own in named)
 
 
 def _is_consistent(group: Group, message: JoinGroupRequest) -> bool:

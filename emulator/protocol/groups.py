@@ -117,7 +117,7 @@ class SyncGroupRequest(CoordinatorMessage, frozen=True):
     """Requests a member's partitions; the leader's request has the assignment of all members.
 
     An external leader's assignment is opaque: ``assignments``. ``protocol_type`` and ``protocol``
-    are empty if they are not sent (before SyncGroup 5).
+    are None if they are not sent (before SyncGroup 5).
     """
 
     tells: ClassVar[tuple[str, ...]] = ("generation",)
@@ -127,8 +127,8 @@ class SyncGroupRequest(CoordinatorMessage, frozen=True):
     assignment: dict[str, list[str]] = field(default_factory=dict)
     assignments: dict[str, bytes] = field(default_factory=dict)
     instance_id: str = ""
-    protocol_type: str = ""
-    protocol: str = ""
+    protocol_type: str | None = None
+    protocol: str | None = None
 
     def other_rows(self) -> Detail:
         partitions = [tp for assigned in self.assignment.values() for tp in assigned]

@@ -96,8 +96,8 @@ class SyncGroup:
                 {},
                 assignments,
                 request.group_instance_id or "",
-                request.protocol_type or "",
-                request.protocol_name or "",
+                request.protocol_type,
+                request.protocol_name,
             )
         ]
 

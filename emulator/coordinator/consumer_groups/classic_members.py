@@ -199,13 +199,17 @@ def heartbeat_error(group: ConsumerGroup, member: Member, rules: Rules) -> str:
 
 
 def sync_error(
-    group: ConsumerGroup, member: Member, rules: Rules, protocol_type: str, protocol: str
+    group: ConsumerGroup,
+    member: Member,
+    rules: Rules,
+    protocol_type: str | None,
+    protocol: str | None,
 ) -> str:
     """The error for a classic member's SyncGroup."""
     assert member.classic is not None
-    if protocol_type not in ("", embedded_protocol.TYPE):
+    if protocol_type not in (None, embedded_protocol.TYPE):
         return INCONSISTENT
-    if protocol not in ("", member.classic.protocols[0].name):
+    if protocol not in (None, member.classic.protocols[0].name):
         return INCONSISTENT
     is_behind = _awaited_epoch(group, rules) > member.epoch and member.state != UNREVOKED
     return REBALANCING if is_behind else NONE

@@ -211,6 +211,45 @@ def test_a_member_is_out_when_its_session_has_run_out() -> None:
     assert (left.member, left.reason) == (follower.member_id, "session expired")
 
 
+@pytest.mark.parametrize(
+    ("version", "sign", "error"),
+    [
+        ("2.4", "heartbeat", "REBALANCE_IN_PROGRESS"),
+        ("2.6", "heartbeat", "NONE"),
+        ("2.4", "commit", "REBALANCE_IN_PROGRESS"),
+        ("2.6", "commit", "REBALANCE_IN_PROGRESS"),
+    ],
+)
+def test_a_member_that_is_refused_before_the_assignment_is_out_like_a_silent_one(
+    version: str, sign: str, error: str
+) -> None:
+    bench = Bench(version)
+    member_id = bench.response_to(bench.join("a")).member_id
+    joined = bench.response_to(bench.join("a", member_id))
+    for _ in range(2):
+        bench.lab.wait(SESSION_MS // 2 - 100)
+        if sign == "heartbeat":
+            assert bench.beat(joined) == error
+        else:
+            assert bench.response_to(bench.commit(1, joined)).error == error
+    bench.lab.wait(1_000)
+    assert list(bench.group().members) == ([member_id] if error == "NONE" else [])
+
+
+def test_the_members_that_have_not_synced_are_not_listed_anew_for_each_that_does() -> None:
+    bench = Bench("2.8")
+    leader_id = bench.response_to(bench.join("a")).member_id
+    bench.join("a", leader_id)
+    follower_id = bench.response_to(bench.join("b")).member_id
+    waiting = bench.join("b", follower_id)
+    bench.join("a", leader_id)
+    unsynced = bench.group().unsynced
+    assert list(unsynced) == [leader_id, follower_id]
+    bench.sync(bench.response_to(waiting))
+    assert bench.group().unsynced is unsynced
+    assert list(unsynced) == [leader_id]
+
+
 def test_a_member_that_waits_for_its_coordinator_is_not_out() -> None:
     bench = Bench()
     leader, follower = bench.stable("a", "b")

@@ -259,6 +259,8 @@ def test_a_stranger_with_other_protocols_is_told_of_these(lab: WireLab, coordina
         ("consumer", None, "INCONSISTENT_GROUP_PROTOCOL"),
         ("connect", "range", "INCONSISTENT_GROUP_PROTOCOL"),
         ("consumer", "sticky", "INCONSISTENT_GROUP_PROTOCOL"),
+        ("", "range", "INCONSISTENT_GROUP_PROTOCOL"),
+        ("consumer", "", "INCONSISTENT_GROUP_PROTOCOL"),
         ("consumer", "range", "NONE"),
     ],
 )
