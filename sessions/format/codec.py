@@ -366,6 +366,11 @@ def decompress(data: bytes) -> bytes:
         size = zstandard.frame_content_size(data)
         if not 0 <= size <= limits.BLOB_BYTES_MAX:
             raise BlockError(f"{size} bytes is no size of a block")
+        if size == 0:  # zstandard does not look at what follows
+            empty = zstandard.ZstdDecompressor().decompressobj()
+            if empty.decompress(data) or empty.unused_data or not empty.eof:
+                raise BlockError("there is more behind nothing")
+            return b""
         return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
     except (zstandard.ZstdError, MemoryError) as error:
         raise BlockError(str(error)) from error

@@ -40,6 +40,7 @@ from sessions.format.metadata import (
     RecordedInput,
     input_checksum,
     meta_checksum,
+    stand_in,
 )
 from sessions.format.salvage import Salvage
 from sessions.format.schema import CHECKSUMS_SINCE, FRAMES_SINCE
@@ -498,19 +499,24 @@ class SessionFile:
         room, frame_room, seq = _TextRoom(), _FrameRoom(), -1
         try:
             while (row := self._database.execute(query, (seq,)).fetchone()) is not None:
+                before = seq
                 seq, time_us, steps, line, text, stored, stored_checksum, packed = msgspec.convert(
                     row, tuple[int, int, int, int, str, str | None, int, bytes | None]
                 )
+                if seq <= before:  # pages of the table are out of order: it would never end
+                    raise SessionDamagedError(f"its number is {seq}, after {before}")
                 numbers = (seq, time_us, steps, line)
-                room.take(text)
+                room.take(text, stored or "")
                 beyond += seq > self.last_seq
                 if count >= limits.STATEMENTS_MAX or beyond > limits.BEYOND_MAX:
                     raise SessionDamagedError(f"it has more than {count:,} statements")
                 if self._has_checksums and input_checksum(numbers, text, stored) != stored_checksum:
                     raise SessionDamagedError("its checksum is another one")
                 statement = None if stored is None else _statement(stored)
-                if packed is not None:
-                    statement = _with_frame(statement, frame_room.unpacked(packed))
+                if not frames:
+                    statement = _without_frame(statement)
+                elif self._schema >= FRAMES_SINCE:
+                    statement = _with_frame(statement, packed, frame_room)
                 yield RecordedInput(*numbers, text, statement)
                 count += 1
         except (*UNREADABLE, *UNDECODABLE, SessionDamagedError) as error:
@@ -610,10 +616,23 @@ def _statement(stored: str) -> Statement:
     return statement
 
 
-def _with_frame(statement: Statement | None, frame: bytes) -> Statement:
+def _without_frame(statement: Statement | None) -> Statement | None:
     if statement is None or not isinstance(statement.input, ReceiveRequest):
-        raise SessionDamagedError("bytes of a request belong to no request")
-    return replace(statement, input=replace(statement.input, frame=frame))
+        return statement
+    return replace(statement, input=replace(statement.input, frame=b""))
+
+
+def _with_frame(
+    statement: Statement | None, packed: bytes | None, room: "_FrameRoom"
+) -> Statement | None:
+    """A statement with its request, whose stand-in is the checksum of the packed bytes."""
+    if statement is None or not isinstance(statement.input, ReceiveRequest):
+        if packed is not None:
+            raise SessionDamagedError("bytes of a request belong to no request")
+        return statement
+    if packed is None or statement.input.frame != stand_in(packed):
+        raise SessionDamagedError("its request is another one")
+    return replace(statement, input=replace(statement.input, frame=room.unpacked(packed)))
 
 
 def _require_size(input_: AnyInput) -> None:

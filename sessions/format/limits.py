@@ -70,7 +70,7 @@ TEXTS_BYTES_MAX: Final = 2_048 * MIB
 """Bytes of these texts."""
 FRAMES_BYTES_MAX: Final = 2_048 * MIB
 """Bytes of all clients' requests, however well they compress."""
-FRAMES_EXPANSION_MAX: Final = 1_000
+FRAMES_EXPANSION_MAX: Final = 100
 """Bytes of clients' requests beyond that, in multiples of their compressed bytes."""
 STATEMENTS_MAX: Final = 1_000_000
 """Rows of ``inputs``: a script has a tenth of that, and a client's request causes some events."""

@@ -83,6 +83,14 @@ def meta_checksum(key: str, value: str) -> int:
     return checksum(f"{key}\0{value}".encode("utf-8", "surrogatepass"))
 
 
+def stand_in(packed: bytes) -> bytes:
+    """Return what a stored statement has in place of a client's request, which is stored packed.
+
+    It is the CRC-32 of the packed bytes, so that the statement's own checksum covers them.
+    """
+    return checksum(packed).to_bytes(4)
+
+
 def input_checksum(numbers: tuple[int, int, int, int], text: str, statement: str | None) -> int:
     """Return the checksum of a row of ``inputs``, over its numbers and its two texts."""
     return checksum(f"{text}\0{statement or ''}".encode("utf-8", "surrogatepass"), *numbers)

@@ -31,6 +31,7 @@ from sessions.format.metadata import (
     RecordedInput,
     input_checksum,
     meta_checksum,
+    stand_in,
 )
 from sessions.format.schema import APPLICATION_ID, BESIDE, SCHEMA, TABLES
 from sessions.model import touches
@@ -120,7 +121,7 @@ class SessionWriter:
         statement, frame = recorded.statement, None
         if statement is not None and isinstance(statement.input, ReceiveRequest):
             frame = codec.compress(statement.input.frame)
-            statement = replace(statement, input=replace(statement.input, frame=b""))
+            statement = replace(statement, input=replace(statement.input, frame=stand_in(frame)))
         stored = None if statement is None else _text(statement)
         numbers = (recorded.seq, recorded.time_us, recorded.steps, recorded.line)
         checksum = input_checksum(numbers, recorded.text, stored)

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from emulator.inputs.statements import ReceiveRequest, Statement
-from sessions.format import limits
+from sessions.format import codec, limits
 from sessions.format.file import SessionFile
 from sessions.format.metadata import RecordedInput, input_checksum
 from sessions.format.schema import FRAMES_SINCE, tables_of
@@ -72,6 +72,8 @@ def test_one_request_is_in_memory_at_a_time(path: Path) -> None:
         "SET frame = substr(frame, 1, 500) WHERE seq = 3",
         "SET frame = x'00' WHERE seq = 3",
         "SET frame = 'text' WHERE seq = 3",
+        "SET frame = NULL WHERE seq = 3",
+        "SET frame = (SELECT frame FROM inputs WHERE seq = 2) WHERE seq = 3",
         """SET statement = replace(statement, 'ReceiveRequest', 'CloseConnection')
         WHERE seq = 3""",
     ],
@@ -106,4 +108,43 @@ def test_in_older_files_requests_are_text(path: Path) -> None:
         database.execute("INSERT INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?)", row)
     with SessionFile(path) as session:
         assert list(session.inputs()) == [recorded]
+        assert list(session.inputs(frames=False)) == [request(1, b"")]
         assert (session.damage, session.inputs_damage) == ("", "")
+
+
+def test_requests_are_no_text_any_more(path: Path) -> None:
+    statement = msgspec.json.encode(request(13, b"text").statement).decode()
+    row = (13, 0, 0, 0, "r", statement, input_checksum((13, 0, 0, 0), "r", statement), None)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("INSERT INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    with SessionFile(path) as session:
+        assert len(list(session.inputs())) == REQUESTS
+        assert "its request is another one" in session.inputs_damage
+
+
+def test_a_table_whose_rows_are_out_of_order_ends(path: Path) -> None:
+    """A page of SQLite with the rows 1, 5 and 2, whose checksums are right."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.execute("DELETE FROM inputs")
+        for stored, seq in ((1, 1), (5, 5), (6, 2)):
+            row = (stored, 0, 0, 0, "r", None, input_checksum((seq, 0, 0, 0), "r", None), None)
+            database.execute("INSERT INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        (page,) = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'inputs'")
+        (size,) = database.execute("PRAGMA page_size")
+        database.execute("PRAGMA journal_mode = DELETE")
+    raw, start = bytearray(path.read_bytes()), (page[0] - 1) * size[0]
+    third = start + int.from_bytes(raw[start + 12 : start + 14])
+    assert raw[start] == 13  # a leaf of a table
+    assert raw[third + 1] == 6
+    raw[third + 1] = 2
+    path.write_bytes(raw)
+    with SessionFile(path) as session:
+        assert [recorded.seq for recorded in session.inputs()] == [1, 5]
+        assert "its number is 2, after 5" in session.inputs_damage
+
+
+def test_nothing_follows_an_empty_request() -> None:
+    assert codec.decompress(codec.compress(b"")) == b""
+    with pytest.raises(codec.BlockError):
+        codec.decompress(codec.compress(b"") + b"more")

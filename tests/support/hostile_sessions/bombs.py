@@ -1,6 +1,8 @@
 """Small session files that describe gigabytes, or more levels than a stack has."""
 
 import io
+import itertools
+import random
 import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -9,8 +11,9 @@ from pathlib import Path
 import msgspec
 import zstandard
 
-from emulator.inputs.statements import ReceiveRequest, Statement
+from emulator.inputs.statements import CloseConnection, ReceiveRequest, Statement
 from sessions.format import codec, limits
+from sessions.format.metadata import stand_in
 from tests.support.hostile_sessions.forging import (
     changed_json,
     edit,
@@ -250,15 +253,36 @@ def endless_wait(path: Path) -> None:
 
 def many_statements(path: Path) -> None:
     """More statements than events."""
-    edit(path, rows("inputs", ROWS, "n, 0, 0, 0, 'x', NULL, 0, NULL"))
+    statement, _ = rows("inputs", ROWS, "9 + n, 0, 0, 0, 'x', ?, 0, NULL")
+    closing = msgspec.json.encode(Statement(CloseConnection(connection=1), "x")).decode()
+    edit(path, (statement, (closing,)))
 
 
 def large_requests(path: Path) -> None:
     """Requests of clients that fill 4 GiB."""
-    size = limits.BLOB_BYTES_MAX
-    request = msgspec.json.encode(Statement(ReceiveRequest(connection=1, frame=b""), "r")).decode()
-    statement, _ = rows("inputs", 32, "9 + n, 0, 0, 0, 'r', ?, 0, ?")
-    edit(path, (statement, (request, compressed(zeros(size, b"a"), size))))
+    _put_requests(path, 32, compressed(zeros(limits.BLOB_BYTES_MAX, b"a"), limits.BLOB_BYTES_MAX))
+
+
+def expanding_requests(path: Path) -> None:
+    """Requests of clients that fill 13 GiB, compressed 940 times."""
+    noise = random.Random(1).randbytes(128 << 10)
+    pieces = itertools.chain([noise], zeros(limits.BLOB_BYTES_MAX - len(noise), b"a"))
+    _put_requests(path, 100, compressed(pieces, limits.BLOB_BYTES_MAX))
+
+
+def _put_requests(path: Path, count: int, packed: bytes) -> None:
+    request = ReceiveRequest(connection=1, frame=stand_in(packed))
+    text = msgspec.json.encode(Statement(request, "r")).decode()
+    statement, _ = rows("inputs", count, "9 + n, 0, 0, 0, 'r', ?, 0, ?")
+    edit(path, (statement, (text, packed)))
+
+
+def requests_as_text(path: Path) -> None:
+    """Requests of clients that are not packed, as they were up to schema 15."""
+    request = ReceiveRequest(connection=1, frame=b"a" * (32 << 20))
+    text = msgspec.json.encode(Statement(request, "r")).decode()
+    statement, _ = rows("inputs", 3, "9 + n, 0, 0, 0, 'r', ?, 0, NULL")
+    edit(path, (statement, (text,)))
 
 
 def many_summaries(path: Path) -> None:
@@ -304,7 +328,8 @@ BOMBS: dict[str, Callable[[Path], object]] = {
         huge_claim, wide_keyframe, many_replicas, deep_keyframe, deep_origin, deep_unknown_field,
         long_origin, wide_origin, deep_outcome, deep_statement, many_partitions,
         many_replicas_asked_for, many_brokers,
-        endless_wait, many_statements, large_requests, many_summaries,
+        endless_wait, many_statements, large_requests, expanding_requests, requests_as_text,
+        many_summaries,
         many_bookmarks, many_keyframes, many_chunks, long_touches,
     )
 }  # fmt: skip
