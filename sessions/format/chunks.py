@@ -217,8 +217,9 @@ class Chunks:
         earlier = [chunk for chunk in self.session.chunks if chunk.first_seq < seq]
         for chunk in reversed(earlier):
             if chunk.last_record >= 0:
+                end = min(seq, chunk.last_seq + 1)  # what is remembered may be several chunks
                 events = self._decoded(chunk)
-                yield from reversed(_batches(event for event in events if event.seq < seq))
+                yield from reversed(_batches(event for event in events if event.seq < end))
         yield from reversed(self._beginning())
 
     def _beginning(self) -> Sequence[Batch]:

@@ -70,6 +70,7 @@ class SessionWriter:
         self.path = path
         new = create_database(path)
         self._in_transaction = False
+        self._last_chunk = (0, 0)  # its first event, and how many it has
         self._database = new.connection
         self._lock: int | None = new.descriptor
         try:
@@ -93,14 +94,16 @@ class SessionWriter:
         """Store consecutive events; they replace a chunk that starts with the same one.
 
         ``data`` is the block of them, if there is one already. Events that are too large for one
-        chunk become several, which must be the last chunks that begin with these events.
+        chunk become several, which must be the last chunks that begin with these events. A chunk
+        that they continue stays as it is: readers know its length.
         """
         groups = codec.group(members)
         if data is None:
             try:
                 data = codec.encode(members, groups)
             except codec.BlockTooLargeError:
-                middle = len(members) // 2
+                first_seq, count = self._last_chunk
+                middle = count if first_seq == members[0].seq else len(members) // 2
                 parts = [self.put_chunk(part) for part in (members[:middle], members[middle:])]
                 return Stored(sum(part.size for part in parts), groups, is_one_chunk=False)
         names: set[str] = set()
@@ -114,6 +117,7 @@ class SessionWriter:
             (*numbers, codec.checksum(data, *numbers), data),
         )
         self._execute("INSERT OR REPLACE INTO touches VALUES (?, ?)", (numbers[0], objects))
+        self._last_chunk = (first.seq, len(members))
         return Stored(len(data) + len(objects), groups)
 
     def put_input(self, recorded: RecordedInput) -> None:

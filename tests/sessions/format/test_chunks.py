@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulator.events import Event, PartitionStateChanged, ProduceSent
+from emulator.events import ClientConnected, Event, PartitionStateChanged, ProduceSent
 from sessions.format import chunks as chunks_module
+from sessions.format import codec, limits
 from sessions.format.allowance import Allowance, StillReadingError
 from sessions.format.chunks import Chunks
 from sessions.format.errors import SessionDamagedError
@@ -154,3 +155,36 @@ def test_a_search_for_some_types_decodes_no_others(
     assert not fresh._cache
     decoded = [event for events in fresh._partial.values() for event in events]
     assert {type(event) for event in decoded} == kinds
+
+
+def test_a_chunk_that_becomes_too_large_keeps_what_readers_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, address, count = tmp_path / "a.tide.db", "a" * 100, 10
+    most = count * len(address) * codec.PLANS[ProduceSent].texts
+    monkeypatch.setattr(limits, "CHUNK_TEXT_MAX", most)
+    recorder = Recorder(path, origin())
+    events: list[Event] = [
+        ClientConnected(seq, seq, 0, seq, 0, address)
+        if seq % 5
+        else ProduceSent(seq, seq, 0, "p", "t-0", seq, [], ["v"], -1)
+        for seq in range(1, count + 6)
+    ]
+    recorder.tail += events[:count]
+    recorder.flush()
+    with SessionFile(path) as other, SessionFile(path) as own:
+        chunks = Chunks(own, lambda: recorder.tail)
+        recorder.chunk_listeners.append(chunks.remember)
+        (before,) = other.chunks
+        assert own.chunks == [before]
+        recorder.tail += events[count:]
+        recorder.flush()
+        assert recorder.tail == []
+        assert other.events(before) == events[:count]
+        other.refresh()
+        assert other.chunks[0] == before
+        assert list(other.all_events()) == events
+        assert chunks.events(1, len(events)) == events
+        batches = chunks.batches_before(len(events) + 1)
+        assert [batch.first_record for batch in batches] == [15, 10, 5]
+    recorder.close()
