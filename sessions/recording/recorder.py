@@ -121,6 +121,7 @@ class Recorder:
         self._announced: deque[Statement] = deque()
         self._stored_seq = self._view.seq
         self._tail_bytes = 0
+        self._tail_is_split = False
         self._text_bytes = 0
         self._chunk_limit = CHUNK_EVENTS_MAX
         self._next_look = 0
@@ -239,7 +240,8 @@ class Recorder:
     def flush(self) -> None:
         """Write everything received so far: it survives a crash of the process."""
         self._guarded(self._write_tail)
-        if len(self.tail) >= REWRITE_EVENTS_MAX or self._tail_bytes > REWRITE_BYTES_MAX:
+        is_long = len(self.tail) >= REWRITE_EVENTS_MAX or self._tail_bytes > REWRITE_BYTES_MAX
+        if is_long or self._tail_is_split:
             self._guarded(self._seal)
 
     def close(self, outcome: str = "") -> None:
@@ -292,7 +294,7 @@ class Recorder:
         """Store the tail as it is; a longer one will take its place."""
         if self.tail and self.tail[-1].seq > self._stored_seq:
             stored = self.writer.put_chunk(self.tail, data)
-            self._tail_bytes = stored.size if stored.is_one_chunk else CHUNK_BYTES + 1
+            self._tail_bytes, self._tail_is_split = stored.size, not stored.is_one_chunk
             self._put_inputs(stored.groups)
             self._put_marks(stored.groups)
             self._put_counts()
@@ -305,7 +307,7 @@ class Recorder:
         self._write_tail(data)
         for listen in self.chunk_listeners:
             listen(self.tail)
-        size, self._tail_bytes = self._tail_bytes, 0
+        size, self._tail_bytes, self._tail_is_split = self._tail_bytes, 0, False
         self._frames.note_chunk(len(self.tail), size)
         self._chunk_limit = adapted(self._chunk_limit, size)
         self._drop_tail()

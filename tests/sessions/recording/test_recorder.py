@@ -4,17 +4,19 @@ import random
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from emulator.clients.record_sizes import BUFFER_BYTES
 from emulator.cluster import Cluster
-from emulator.events import Event, ProduceSent
+from emulator.events import ClientConnected, Event, ProduceSent
 from emulator.inputs.statements import AnyInput
 from emulator.scenario.runner import Runner
 from emulator.simulation.bytes_by_number import BytesByNumber
 from emulator.storage.record_ledger import LedgerEntries, RecordLedger
+from sessions.format import limits
 from sessions.format.chunks import Chunks
 from sessions.format.errors import SessionError, SessionMissingError
 from sessions.format.file import SessionFile
@@ -279,3 +281,21 @@ def test_a_story_of_nothing_is_a_session(tmp_path: Path) -> None:
     nothing: tuple[AnyInput, ...] = ()
     record_story(tmp_path / "a.tide.db", nothing)
     assert verify(tmp_path / "a.tide.db").same
+
+
+def test_the_size_of_chunks_that_were_one_is_what_they_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "CHUNK_TEXT_MAX", 1_000)
+    path, sizes = tmp_path / "a.tide.db", list[tuple[int, int]]()
+    recorder = Recorder(path, origin())
+    monkeypatch.setattr(recorder._frames, "note_chunk", lambda *chunk: sizes.append(chunk))
+    recorder.tail += [ClientConnected(seq, seq, 0, seq, 0, "a" * 100) for seq in range(1, 31)]
+    recorder.flush()
+    assert recorder.tail == []
+    recorder.close()
+    with closing(sqlite3.connect(path)) as database:
+        query = "SELECT count(*), sum(length(events) + length(objects)) FROM chunks JOIN touches"
+        chunks, size = database.execute(f"{query} USING (first_seq)").fetchone()
+    assert chunks > 2
+    assert sizes == [(30, size)]
