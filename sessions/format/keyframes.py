@@ -219,6 +219,10 @@ def encode(frame: Keyframe) -> bytes:
     return codec.compress(_ENCODE(frame))
 
 
+WALKED_MAX: Final = 4
+"""How many times too large a keyframe may seem for its strings to be found and counted."""
+
+
 class Room:
     """The memory that keyframes based on each other may take together."""
 
@@ -240,7 +244,9 @@ def decode(data: bytes, room: Room | None = None) -> Keyframe:
     """
     raw = codec.decompress(data)
     room = Room() if room is None else room
-    memory = memory_of_msgpack(raw, STRUCT_BYTES, room.left)
+    memory = memory_of_msgpack(raw, STRUCT_BYTES)
+    if room.left < memory <= WALKED_MAX * room.left:
+        memory = memory_of_msgpack(raw, STRUCT_BYTES, room.left)
     try:
         frame = decode_msgpack(raw, _KEYFRAMES, memory, room.left)
     except DecodingError as error:

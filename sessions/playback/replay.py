@@ -34,6 +34,8 @@ TWICE_PARTITIONS_MAX: Final = 50_000
 """Two states of more partitions than this, which share nothing, take more than a gigabyte."""
 KEYFRAME_WORTH_EVENTS: Final = 4_096
 """Loading a keyframe is worth it if it saves folding this many events."""
+LOADS_MAX: Final = 3
+"""How many keyframes are tried in one move; if none can be read, events are folded."""
 BREADCRUMBS: Final = (1_024, 128, 16)
 """How many events before the target of a small move back states are kept."""
 FAR_BREADCRUMBS: Final = (16_384, 128)
@@ -190,8 +192,8 @@ class Replay:
             index -= 1
         return keyframe_places[index] if index >= 0 else None
 
-    def _load(self, place: KeyframePlace) -> ClusterView:
-        """The view at a keyframe, or at an earlier one if its data is damaged."""
+    def _load(self, place: KeyframePlace, loads: int = LOADS_MAX) -> ClusterView:
+        """The view at a keyframe, or at an earlier known state if its data is damaged."""
         chain = [place]
         base = self._base_of(place)
         while base is None and len(chain) < CHAIN_MAX:
@@ -208,10 +210,10 @@ class Replay:
             self._broken.update(
                 keyframe.seq for keyframe in chain if keyframe.seq >= error.place.seq
             )
-            return self._without(place.seq)
+            return self._without(place.seq, loads - 1)
         except INCONSISTENT:
             self._broken.update(keyframe.seq for keyframe in chain)
-            return self._without(place.seq)
+            return self._without(place.seq, loads - 1)
         view.older_batches = self.chunks.batch
         self._read_long_log(view)
         if len(view.partitions) <= TWICE_PARTITIONS_MAX:
@@ -239,11 +241,11 @@ class Replay:
                 raise _BrokenChainError(place)
             yield frame
 
-    def _without(self, seq: int) -> ClusterView:
-        place = self._nearest_keyframe(seq)
+    def _without(self, seq: int, loads: int) -> ClusterView:
+        place = self._nearest_keyframe(seq) if loads else None
         if place is None:
             return self._view_of(self._nearest_snapshot(seq))
-        return self._load(place)
+        return self._load(place, loads)
 
     def _keyframe_at(self, seq: int) -> KeyframePlace | None:
         place = self._nearest_keyframe(seq)

@@ -1,11 +1,15 @@
 """Keyframes: a chain of differences is the state."""
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from sessions.format import keyframes
-from sessions.format.keyframes import EMPTY
+from sessions import decoding
+from sessions.format import codec, keyframes
+from sessions.format.keyframes import EMPTY, Room
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Snapshot
 from sessions.model.states import Run
@@ -90,3 +94,20 @@ def test_a_keyframe_holds_a_log_from_the_first_run_that_differs() -> None:
     assert (tp, broker, 1) in frame.kept
     made = keyframes.rebuild(base, [keyframes.decode(keyframes.encode(frame))])
     assert made.log(tp, broker) == view.log(tp, broker)
+
+
+def test_the_strings_of_a_keyframe_far_beyond_the_room_are_not_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted: list[int] = []
+    strings = decoding._strings
+
+    def counting(data: bytes) -> Iterator[tuple[int, int]]:
+        counted.append(len(data))
+        return strings(data)
+
+    monkeypatch.setattr(decoding, "_strings", counting)
+    for count in (10_000, 100_000):
+        with pytest.raises(codec.BlockError, match="may take"):
+            keyframes.decode(codec.compress(b"\xa1a" * count), Room(1 << 18))
+    assert counted == [20_000]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sessions.format.chunks import Chunks
 from sessions.format.errors import SessionDamagedError
 from sessions.format.file import KeyframePlace, SessionFile
-from sessions.format.keyframes import Keyframe, Room
-from sessions.playback.replay import SNAPSHOTS_MAX, Replay
+from sessions.format.keyframes import EMPTY, Keyframe, Room
+from sessions.playback.replay import LOADS_MAX, SNAPSHOTS_MAX, Replay
 from tests.sessions.examples import comparable, folded, record_story, small_chunks, story_events
 
 EVENTS = story_events()
@@ -172,3 +172,13 @@ def test_two_states_of_a_very_large_cluster_are_not_kept_at_once(
         assert last() is None
         replay.seek_seq(session.last_seq)
         assert replay.seq == session.last_seq
+
+
+def test_a_move_tries_few_keyframes(session: SessionFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+    monkeypatch.setattr(session, "keyframe", lambda place, room: tried.append(place.seq))
+    replay = Replay(Chunks(session))
+    monkeypatch.setattr(replay, "_base_of", lambda place: EMPTY)
+    replay.seek_seq(LAST)
+    assert equals_fold(replay, LAST)
+    assert len(session.keyframes) > LOADS_MAX == len(tried)
