@@ -99,7 +99,7 @@ def test_few_rows_are_not_shuffled(spark: "SparkSession", tmp_path: Path) -> Non
         tables = DatasetTables(spark, dataset, Location(tmp_path))
         for table in (isr_churn, leader_balance, hw_lag, hw_lag_timeline):
             plan = table(tables)._jdf.queryExecution().executedPlan().toString()
-            assert "Join" in plan
+            assert "ShuffledHashJoin" in plan
             assert "Exchange" not in plan
 
 
