@@ -187,9 +187,7 @@ def _check_min_isr(
 def _check_exists(context: Context, resource: ConfigResource) -> None:
     if resource.type == TOPIC_RESOURCE:
         context.topic(resource.name)
-    elif resource.type == GROUP_RESOURCE:
-        return
-    elif resource.name:
+    elif resource.type == BROKER_RESOURCE and resource.name:
         image = context.image
         nodes = sorted({*image.brokers, *image.controllers, context.settings.node_id})
         if resource.name not in {str(node) for node in nodes}:

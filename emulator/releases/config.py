@@ -5,6 +5,7 @@ Durations are in the unit of Kafka's name, and in microseconds in :class:`Broker
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Final
 
 from msgspec import Struct, convert, field
@@ -36,7 +37,6 @@ from emulator.releases.config_names import (
     BrokerConfig,
     Kind,
     Parsed,
-    Ratio,
     Setting,
 )
 from emulator.releases.profiles import PROFILES, Profile
@@ -489,6 +489,7 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
     )
 
 
+@cache
 def topic_config_names(release: Numbers | None = None) -> frozenset[str]:
     """Return the valid names in a topic's configuration, including those without effect here.
 
@@ -524,12 +525,12 @@ def check_without_effect(name: str, text: str) -> None:
                 f"BROKER,.., not {text!r}."
             )
         return
-    value = _ratio(text) if isinstance(allowed, Ratio) else java_integer(text.strip(), LONG_BITS)
+    value = _ratio(text) if allowed is float else java_integer(text.strip(), LONG_BITS)
     if value is None:
         raise ConfigError(f"{name} must be a number, not {text!r}.")
     if isinstance(allowed, int) and value < allowed:
         raise ConfigError(f"{name} must be {allowed} or more, not {value}.")
-    if isinstance(allowed, Ratio) and not 0 <= value <= 1:
+    if allowed is float and not 0 <= value <= 1:
         raise ConfigError(f"{name} must be a number from 0 to 1, not {text}.")
     if isinstance(allowed, range | frozenset) and value not in allowed:
         valid = "" if 0 in allowed else " but 0"

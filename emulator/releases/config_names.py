@@ -738,14 +738,12 @@ TOPIC_DEFAULTS: Final = {
 }
 """Settings of topics alone, and the values that clients read."""
 
+Allowed = int | range | frozenset[int] | type[float] | tuple[str, ...] | re.Pattern[str] | None
+"""The valid values.
 
-class Ratio(Struct, frozen=True):
-    """Numbers from 0 to 1."""
-
-
-RATIO: Final = Ratio()
-Allowed = int | range | frozenset[int] | Ratio | tuple[str, ...] | re.Pattern[str] | None
-"""The valid values: integers from a minimum on or of some, ratios, words, lists, or anything."""
+Integers from a minimum on, or one of several; with ``float`` a number from 0 to 1; words; a list
+whose elements match a pattern; or (None) anything.
+"""
 THROTTLED_REPLICA: Final = re.compile(r"([0-9]+:[0-9]+)?")
 """A partition and a broker, in lists of replicas (``ThrottledReplicaListValidator``)."""
 
@@ -771,7 +769,7 @@ TOPICS: Final[dict[str, Allowed]] = {
     "message.timestamp.after.max.ms": 0,
     "message.timestamp.before.max.ms": 0,
     "message.timestamp.difference.max.ms": 0,
-    "min.cleanable.dirty.ratio": RATIO,
+    "min.cleanable.dirty.ratio": float,
     "min.compaction.lag.ms": 0,
     "preallocate": BOOLEAN,
     "errors.deadletterqueue.group.enable": BOOLEAN,

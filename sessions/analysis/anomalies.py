@@ -70,8 +70,8 @@ def _numbered(source: DatasetTables, seen: DataFrame) -> DataFrame:
     deleted = deletions.agg(F.collect_list("seq").alias("deletions"))
     number = F.expr("size(filter(coalesce(deletions, array()), deleted -> deleted < seq))")
     name = F.when(number > 0, F.concat("tp", F.lit(LATER), number)).otherwise(F.col("tp"))
-    looked = seen.join(source.looked_up(deleted), [SESSION, "topic"], "left")
-    return looked.withColumn("tp", name).drop("deletions")
+    joined = seen.join(source.looked_up(deleted), [SESSION, "topic"], "left")
+    return joined.withColumn("tp", name).drop("deletions")
 
 
 def _acked(produced: DataFrame) -> DataFrame:

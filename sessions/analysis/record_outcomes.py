@@ -92,8 +92,8 @@ def _of_this_topic(source: DatasetTables, reported: DataFrame) -> DataFrame:
     deleted = (
         facts(source, "TopicDeleted").groupBy(SESSION, "topic").agg(F.max("seq").alias("gone"))
     )
-    looked = reported.join(source.looked_up(deleted), [SESSION, "topic"], "left")
-    since = looked.where("gone is null or gone < seq")
+    joined = reported.join(source.looked_up(deleted), [SESSION, "topic"], "left")
+    since = joined.where("gone is null or gone < seq")
     return since.drop("topic", "seq", "gone")
 
 
@@ -105,8 +105,8 @@ def acknowledged(source: DatasetTables) -> DataFrame:
     sent = source.table(EVENTS).where(f"type = 'ProduceSent' and acks = {UNPROMISED}")
     unpromised = sent.select(SESSION, "first_record", F.lit(False).alias("promised")).distinct()
     ended = facts(source, "ProduceAcknowledged")
-    looked = ended.join(source.looked_up(unpromised), [SESSION, "first_record"], "left")
-    return looked.fillna(True, ["promised"])
+    joined = ended.join(source.looked_up(unpromised), [SESSION, "first_record"], "left")
+    return joined.fillna(True, ["promised"])
 
 
 def _told_producers(source: DatasetTables) -> DataFrame:

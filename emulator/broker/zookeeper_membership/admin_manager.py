@@ -249,9 +249,9 @@ class ZkAdminManager(Struct, eq=False):
         ``AdminManager.createTopics``, which begins with the configuration.
         """
         profile = self.context.profile
-        plainly = profile.has("wrong_value_for_new_topic_is_invalid_config")
-        wrong_value = "INVALID_CONFIG" if plainly else "UNKNOWN_SERVER_ERROR"
-        if profile.has("existing_topic_told_first"):
+        is_invalid_config = profile.has("new_topic_invalid_config_error")
+        wrong_value = "INVALID_CONFIG" if is_invalid_config else "UNKNOWN_SERVER_ERROR"
+        if profile.has("existing_topic_refused_first"):
             self._check_new(topic)
         if profile.has("new_topic_configuration_checked_first"):
             self._checked(new_topic.config, wrong_value)
@@ -395,8 +395,8 @@ class ZkAdminManager(Struct, eq=False):
 
         Source: ``ZkAdminManager.incrementalAlterConfigs``, ``alterTopicConfigs``.
         """
-        told_plainly = self.context.profile.has("wrong_value_is_invalid_config")
-        wrong_value = "INVALID_CONFIG" if told_plainly else "INVALID_REQUEST"
+        is_invalid_config = self.context.profile.has("wrong_value_is_invalid_config")
+        wrong_value = "INVALID_CONFIG" if is_invalid_config else "INVALID_REQUEST"
         if topic in NO_PATHS and not message.replaces:
             raise RefusedTopicError(wrong_value, f"Invalid path of topic {topic!r}.")
         before = {} if message.replaces else self._own_values(topic)
@@ -424,7 +424,7 @@ class ZkAdminManager(Struct, eq=False):
             return
         if not topic and profile.has("wrong_value_is_invalid_config"):
             raise RefusedTopicError("INVALID_REQUEST", "Default topic resources are not allowed.")
-        if profile.has("unknown_topic_told_to_who_alters_it"):
+        if profile.has("unknown_topic_error_when_altering"):
             raise _unknown(topic)
         if not is_topic_name(topic):
             raise _invalid_name(topic)

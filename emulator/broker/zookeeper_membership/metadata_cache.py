@@ -121,7 +121,7 @@ class MetadataCache:
     def _description(self, topic: str, creates: bool) -> TopicDescription:
         may_create = creates and self.context.config.auto_create_topics_enable
         if not is_topic_name(topic):
-            is_told = may_create or self.context.profile.has("wrong_topic_names_told")
+            is_told = may_create or self.context.profile.has("invalid_topic_name_error")
             return TopicDescription(
                 "INVALID_TOPIC_EXCEPTION" if is_told else "UNKNOWN_TOPIC_OR_PARTITION"
             )

@@ -57,8 +57,8 @@ ERRORS_BY_TYPE: Final = {
     TRANSACTIONAL_ID: "TRANSACTIONAL_ID_AUTHORIZATION_FAILED",
 }
 UNREADABLE: Final = ERRORS_BY_TYPE[TOPIC]
-UNTOLD: Final = frozenset(ERRORS[name].code for name in (UNREADABLE, "INVALID_REQUEST"))
-"""The errors of topics whose operations are not told."""
+WITHOUT_OPERATIONS: Final = frozenset(ERRORS[name].code for name in (UNREADABLE, "INVALID_REQUEST"))
+"""Topics with these errors have no authorized operations."""
 OFFSET_COMMITS: Final = ("OffsetCommit", "TxnOffsetCommit")
 
 
@@ -441,7 +441,7 @@ def with_operations(request: Message, response: Message, client: Client) -> Mess
         topics: Any = response
         told["topics"] = [
             topic
-            if topic.error_code in UNTOLD
+            if topic.error_code in WITHOUT_OPERATIONS
             else replace(topic, topic_authorized_operations=client.operations_on(TOPIC, topic.name))
             for topic in topics.topics
         ]

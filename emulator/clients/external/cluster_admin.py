@@ -6,6 +6,13 @@ from typing import Final
 from emulator import protocol
 from emulator.clients.context import ClientContext
 from emulator.clients.external.call import AnyCall, Call
+from emulator.clients.external.resource_configs import (
+    BROKER,
+    BROKER_LOGGER,
+    CLIENT_METRICS,
+    GROUP,
+    TOPIC,
+)
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
 from emulator.releases.versions import has_no_zookeeper
@@ -16,7 +23,6 @@ SAFE_DOWNGRADE: Final = 2
 OF_ALL: Final = ("CLUSTER_AUTHORIZATION_FAILED", "NOT_CONTROLLER")
 """Errors of a whole request before 4.0."""
 UPGRADE_TYPES: Final = (wire.UPGRADE, SAFE_DOWNGRADE, 3)
-TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 LISTED: Final = (GROUP, BROKER_LOGGER, BROKER, TOPIC)
 """Types of resources that exist here, in the order of responses."""
 TYPES_SINCE: Final = 1

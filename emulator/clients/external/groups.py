@@ -28,7 +28,7 @@ class JoinGroup:
     """JoinGroup: completed when all members have joined."""
 
     def __init__(self, profile: Profile) -> None:
-        self.no_generation = 0 if profile.has("refused_joins_told_generation_zero") else -1
+        self.no_generation = 0 if profile.has("refused_joins_have_generation_zero") else -1
 
     def ask(self, call: Call[wire.JoinGroupRequest]) -> list[AnyMessage]:
         request = call.message

@@ -23,10 +23,10 @@ heartbeats_refused_before_assignment | 0.9 to 2.5 | GroupCoordinator.handleHeart
     a heartbeat before the leader has assigned partitions is told REBALANCE_IN_PROGRESS
 unsynced_members_removed | since 2.8 | KAFKA-12890
     a member that does not ask for its assignment within the rebalance timeout is removed
-refused_joins_told_generation_zero | 0.9 to 2.1 | GroupCoordinator.joinError, ended by KIP-394
-    a member that may not join a group is told generation 0, not -1
-wrong_topic_names_told | since 2.8 | KAFKA-9751
-    metadata of what cannot be a topic's name: INVALID_TOPIC_EXCEPTION, even if none is created
+refused_joins_have_generation_zero | 0.9 to 2.1 | GroupCoordinator.joinError, ended by KIP-394
+    a refused JoinGroup has generation 0, not -1
+invalid_topic_name_error | since 2.8 | KAFKA-9751
+    Metadata refuses an invalid name with INVALID_TOPIC_EXCEPTION, also if no topic is created
 offsets_deleted_with_topics | since 0.10.2 | KAFKA-2000
     committed offsets are deleted with their topic
 groups_need_name | since 2.0 | KAFKA-6773

@@ -6,27 +6,27 @@ from emulator.releases.features.base import features
 
 CONTROLLER: Final = features("""\
 new_topic_with_defaults | since 2.4 | KIP-464
-    with ZooKeeper, -1 stands for the broker's partition count or replication factor
-existing_topic_told_first | since 2.3 | AdminManager.createTopics
-    with ZooKeeper, what else is wrong with a topic to create matters only if there is none yet
+    with ZooKeeper, -1 in CreateTopics stands for the broker's default
+existing_topic_refused_first | since 2.3 | AdminManager.createTopics
+    with ZooKeeper, CreateTopics checks first whether the topic exists
 new_topic_configuration_checked_first | documents to 2.6 | AdminManager.createTopics, ended by KIP-599
-    with ZooKeeper, the configuration of a topic to create is validated before its replicas
-wrong_value_for_new_topic_is_invalid_config | since 2.1 | AdminManager.createTopics
-    who creates a topic is told INVALID_CONFIG for a wrong value, no more UNKNOWN_SERVER_ERROR
-null_values_are_refused | since 2.6 | AdminManager.alterConfigs
-    who replaces a value by null is told so, no more UNKNOWN_SERVER_ERROR
-descriptions_without_null | since 2.7 | AdminManager.describeConfigs
-    who describes a resource and names no configuration gets all, and an empty error message
+    with ZooKeeper, CreateTopics validates a topic's configuration before its replicas
+new_topic_invalid_config_error | since 2.1 | AdminManager.createTopics
+    an invalid value in CreateTopics is INVALID_CONFIG instead of UNKNOWN_SERVER_ERROR
+null_config_values_refused | since 2.6 | AdminManager.alterConfigs
+    a null value in AlterConfigs is INVALID_REQUEST instead of UNKNOWN_SERVER_ERROR
+empty_config_keys_mean_all | since 2.7 | AdminManager.describeConfigs
+    an empty list of names in DescribeConfigs means all, and no error has an empty message
 broker_logger_resources | since 2.4 | KIP-412
-    the levels of a broker's loggers are a resource with configurations
+    a broker's log levels are a resource of DescribeConfigs and AlterConfigs
 client_metrics_resources | since 3.7 | KIP-714
-    subscriptions to clients' metrics are a resource with configurations
+    clients' metrics subscriptions are a resource of DescribeConfigs and AlterConfigs
 metadata_topic_prohibited | since 3.3 | KafkaApis.handleCreateTopicsRequest, ControllerApis.createTopics
-    nobody may create a topic with the name of the metadata log, __cluster_metadata
+    CreateTopics refuses the name of the metadata log, __cluster_metadata
 metadata_topic_prohibition_explained | since 3.9 | KafkaApis.handleCreateTopicsRequest, ControllerApis.createTopics
-    who tries is told that it is prohibited, no more that authorization failed
-unknown_topic_told_to_who_alters_it | since 2.7 | ZkAdminManager.alterTopicConfigs
-    with ZooKeeper, who alters a topic that does not exist is told so, not UNKNOWN_SERVER_ERROR
+    the error is INVALID_REQUEST with the reason instead of TOPIC_AUTHORIZATION_FAILED
+unknown_topic_error_when_altering | since 2.7 | ZkAdminManager.alterTopicConfigs
+    altering a topic that does not exist is UNKNOWN_TOPIC_OR_PARTITION, not UNKNOWN_SERVER_ERROR
 topics_named_twice_answered_twice | since 2.4 | KafkaApis.handleCreateTopicsRequest
     with ZooKeeper a topic that CreateTopics names twice is refused twice, not once
 offline_election_in_isr_order | documents to 0.8.1 | KAFKA-42, ended by KAFKA-1503

@@ -64,16 +64,16 @@ high_watermark_needs_min_isr 3.9
 compacted_topics_need_keys 0.9..3.9
 invalid_record_error 2.4..3.9
 new_topic_with_defaults 2.4..3.9
-existing_topic_told_first 2.4..3.9
+existing_topic_refused_first 2.4..3.9
 new_topic_configuration_checked_first documents..2.5
-wrong_value_for_new_topic_is_invalid_config 2.1..3.9
-null_values_are_refused 2.7..3.9
-descriptions_without_null 2.7..3.9
+new_topic_invalid_config_error 2.1..3.9
+null_config_values_refused 2.7..3.9
+empty_config_keys_mean_all 2.7..3.9
 broker_logger_resources 2.4..3.9
 client_metrics_resources 3.9
 metadata_topic_prohibited 3.5..3.9
 metadata_topic_prohibition_explained 3.9
-unknown_topic_told_to_who_alters_it 2.7..3.9
+unknown_topic_error_when_altering 2.7..3.9
 topics_named_twice_answered_twice 2.4..3.9
 offline_election_in_isr_order documents..0.8.1
 controlled_shutdown_election_in_isr_order documents..0.9
@@ -123,8 +123,8 @@ fetch_tells_last_stable_offset 2.1..3.9
 completing_rebalance_state 1.1..3.9
 heartbeats_refused_before_assignment 0.9..2.5
 unsynced_members_removed 2.8..3.9
-refused_joins_told_generation_zero 0.9..2.1
-wrong_topic_names_told 2.8..3.9
+refused_joins_have_generation_zero 0.9..2.1
+invalid_topic_name_error 2.8..3.9
 offsets_deleted_with_topics 0.10.2..3.9
 groups_need_name 2.0.0..3.9
 consumer_group_protocol

@@ -1,0 +1,295 @@
+"""Requests of external clients about the configurations of topics, brokers and groups."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from emulator import protocol
+from emulator.clients.context import ClientContext
+from emulator.clients.external.call import Call
+from emulator.common.errors import ERRORS, NONE
+from emulator.protocol import AnyMessage
+from emulator.releases.broker_configs import broker_configs
+from emulator.releases.config_descriptions import DEFAULT, ConfigEntry, unexpected_broker
+from emulator.releases.group_configs import group_configs
+from emulator.wire.messages import alter_configs, configs
+from emulator.wire.types import Message
+
+TOPIC: Final = 2
+BROKER: Final = 4
+BROKER_LOGGER: Final = 8
+CLIENT_METRICS: Final = 16
+GROUP: Final = 32
+"""Types of config resources (``ConfigResource.Type``)."""
+SET: Final = 0
+DELETE: Final = 1
+APPEND: Final = 2
+SUBTRACT: Final = 3
+"""Operations on config values (``AlterConfigOp.OpType``)."""
+
+AnyResource = configs.AlterConfigsResource | alter_configs.AlterConfigsResource
+
+
+class OfResources:
+    """A request about the configurations of topics, brokers and groups (4.0)."""
+
+    def __init__(self, context: ClientContext) -> None:
+        self.profile = context.profile
+        self.has_groups = bool(group_configs(context.profile.numbers))
+        self.checks_each = context.profile.has("wrong_value_is_invalid_config")
+        self.has_no_nulls = context.profile.has("empty_config_keys_mean_all")
+        self.no_message = "" if self.has_no_nulls else None
+
+    def is_unexpected(self, kind: int) -> bool:
+        """Whether no broker of the release expects a type of resources in a request."""
+        known = {TOPIC, BROKER}
+        if self.profile.has("broker_logger_resources"):
+            known.add(BROKER_LOGGER)
+        if self.profile.has("client_metrics_resources"):
+            known.add(CLIENT_METRICS)
+        if self.has_groups:
+            known.add(GROUP)
+        return kind not in known
+
+
+class DescribeConfigs(OfResources):
+    """DescribeConfigs: of topics, groups (4.0), and the broker that receives the request.
+
+    An unexpected type of resource refuses the whole request (``ConfigHelper``, ``KafkaApis``). The
+    brokers here have no loggers.
+    """
+
+    def ask(self, call: Call[configs.DescribeConfigsRequest]) -> list[AnyMessage]:
+        resources = call.message.resources
+        if any(self.is_unexpected(resource.resource_type) for resource in resources):
+            return [protocol.DescribeConfigsResponse(0, "INVALID_REQUEST") for _ in resources]
+        return [self._description(resource, call.connection.broker) for resource in resources]
+
+    def respond(
+        self,
+        call: Call[configs.DescribeConfigsRequest],
+        *responses: protocol.DescribeConfigsResponse,
+    ) -> Message:
+        """Return the values, their sources and, if requested, their synonyms."""
+        request = call.message
+        results = []
+        for resource, response in zip(request.resources, responses, strict=True):
+            keys = resource.configuration_keys
+            rows = [
+                _described(entry, synonyms=request.include_synonyms)
+                for entry in response.entries
+                if self.is_requested(entry.name, keys)
+            ]
+            code = ERRORS[response.error].code
+            kind, name = resource.resource_type, resource.resource_name
+            reason = response.message or self.no_message
+            results.append(configs.DescribeConfigsResult(code, reason, kind, name, rows))
+        return configs.DescribeConfigsResponse(results=results)
+
+    def is_requested(self, name: str, keys: Sequence[str] | None) -> bool:
+        """Whether a request for some configurations, or for all, includes this one."""
+        if not keys:
+            return keys is None or self.has_no_nulls
+        return name in keys
+
+    def _description(self, resource: configs.DescribeConfigsResource, broker: int) -> AnyMessage:
+        if resource.resource_type == TOPIC:
+            return protocol.DescribeConfigsRequest(resource.resource_name)
+        if resource.resource_type == BROKER:
+            return protocol.DescribeConfigsRequest(None, resource.resource_name)
+        if resource.resource_type == GROUP:
+            return protocol.DescribeConfigsRequest(None, group=resource.resource_name)
+        if resource.resource_type == BROKER_LOGGER:
+            reason = unexpected_broker(resource.resource_name, broker, or_all=False)
+            return protocol.DescribeConfigsResponse(
+                0, "INVALID_REQUEST" if reason else NONE, message=reason
+            )
+        return protocol.DescribeConfigsResponse(0, "INVALID_REQUEST")
+
+
+def _described(entry: ConfigEntry, *, synonyms: bool) -> configs.DescribeConfigsResourceResult:
+    named = entry.synonyms if synonyms else ()
+    return configs.DescribeConfigsResourceResult(
+        entry.name,
+        entry.value,
+        entry.is_read_only,
+        is_default=entry.source == DEFAULT,
+        config_source=entry.source,
+        is_sensitive=entry.is_sensitive,
+        synonyms=[configs.DescribeConfigsSynonym(*synonym) for synonym in named],
+        config_type=entry.type,
+        documentation=None,
+    )
+
+
+class AltersResources(OfResources):
+    """A request that alters configurations, each resource by a message of its own.
+
+    Source: ``ConfigAdminManager.preprocess``; before 3.3 ``KafkaApis`` and ``ZkAdminManager``.
+    """
+
+    def refusals(self, resources: Sequence[AnyResource]) -> list[AnyMessage | None]:
+        """Why a broker refuses resources before it asks the controller; None if it does not.
+
+        Before 3.3 an unexpected type of resource refuses the whole request.
+        """
+        if not self.checks_each:
+            if any(self.is_unexpected(resource.resource_type) for resource in resources):
+                reason = "Unexpected resource type UNKNOWN"
+                return [_refused(resource, "INVALID_REQUEST", reason) for resource in resources]
+            return [self._refusal(resource) for resource in resources]
+        times = Counter((resource.resource_type, resource.resource_name) for resource in resources)
+        return [
+            _refused(resource, "INVALID_REQUEST", "Each resource must appear at most once.")
+            if times[resource.resource_type, resource.resource_name] > 1
+            else self._refusal(resource)
+            for resource in resources
+        ]
+
+    def _refusal(self, resource: AnyResource) -> AnyMessage | None:
+        """Why one resource is refused; before 3.3 a name that replaces twice is the last one."""
+        kind = resource.resource_type
+        checks_keys = self.checks_each or isinstance(resource, configs.AlterConfigsResource)
+        keys = [config.name for config in resource.configs]
+        if checks_keys and len({*keys}) < len(keys):
+            return _refused(resource, "INVALID_REQUEST", "Error due to duplicate config keys")
+        nulls = [config.name for config in resource.configs if _is_null(config)]
+        if nulls:
+            if not checks_keys and not self.profile.has("null_config_values_refused"):
+                return _refused(resource, "UNKNOWN_SERVER_ERROR")
+            reason = f"Null value not supported for : {', '.join(nulls)}"
+            return _refused(resource, "INVALID_REQUEST", reason)
+        if self.is_unexpected(kind):
+            return _refused(resource, "INVALID_REQUEST", f"Unknown resource type {kind}")
+        if kind not in (TOPIC, BROKER, GROUP):
+            reason = "Topics, brokers and groups (4.0) can be altered here."
+            return _refused(resource, "INVALID_REQUEST", reason)
+        return None
+
+    @staticmethod
+    def rows(
+        resources: Sequence[AnyResource], responses: Sequence[AnyMessage]
+    ) -> list[configs.AlterConfigsResourceResponse]:
+        """Return the result for each resource: error code and message, and which it is."""
+        rows = []
+        for resource, response in zip(resources, responses, strict=True):
+            assert isinstance(response, protocol.TopicsResponse | protocol.AdminResponse), response
+            name = resource.resource_name
+            error = response.errors.get(name, getattr(response, "error", NONE))
+            code, reason = ERRORS[error].code, response.messages.get(name)
+            row = configs.AlterConfigsResourceResponse(code, reason, resource.resource_type, name)
+            rows.append(row)
+        return rows
+
+
+def _refused(resource: AnyResource, error: str, reason: str = "") -> protocol.TopicsResponse:
+    name = resource.resource_name
+    return protocol.TopicsResponse(0, {name: error}, {name: reason} if reason else {})
+
+
+def _is_null(config: configs.AlterableConfig | alter_configs.AlterableConfig) -> bool:
+    """Whether a value is null that has to be one: only who deletes a value gives none."""
+    return config.value is None and getattr(config, "config_operation", SET) != DELETE
+
+
+class IncrementalAlterConfigs(AltersResources):
+    """IncrementalAlterConfigs (KIP-339): of topics, brokers and groups (4.0)."""
+
+    def ask(self, call: Call[configs.IncrementalAlterConfigsRequest]) -> list[AnyMessage]:
+        """Alter each resource in a request of its own."""
+        request = call.message
+        return [
+            refusal or self._change(resource, validate_only=request.validate_only)
+            for resource, refusal in zip(
+                request.resources, self.refusals(request.resources), strict=True
+            )
+        ]
+
+    def _change(self, resource: configs.AlterConfigsResource, *, validate_only: bool) -> AnyMessage:
+        kind, name = resource.resource_type, resource.resource_name
+        changes: dict[int, dict[str, str]] = {SET: {}, DELETE: {}, APPEND: {}, SUBTRACT: {}}
+        for config in resource.configs:
+            if config.config_operation not in changes:
+                checks_it = self.checks_each and kind == BROKER
+                error = "INVALID_REQUEST" if checks_it else "UNKNOWN_SERVER_ERROR"
+                return _refused(resource, error)
+            changes[config.config_operation][config.name] = config.value or ""
+        removed = dict.fromkeys(changes[DELETE], "")
+        if kind == TOPIC:
+            return protocol.AlterConfigsRequest(
+                {name: changes[SET] | removed},
+                validate_only,
+                appended={name: changes[APPEND]},
+                subtracted={name: changes[SUBTRACT]},
+            )
+        if refusal := self._changed_list(resource):
+            return refusal
+        values = {**changes[SET], **dict.fromkeys(removed)}
+        return protocol.IncrementalAlterConfigsRequest(kind, name, values, validate_only)
+
+    def _changed_list(self, resource: configs.AlterConfigsResource) -> AnyMessage | None:
+        """The refusal to append to a value of a group or broker, or to subtract from it.
+
+        A controller knows no types of groups' configurations, so that even those that are lists are
+        none to it (``KafkaConfigSchema``; recorded with 4.4.0). A broker knows the types of its own
+        (``ConfigAdminManager.prepareIncrementalConfigs``); their lists cannot be changed here.
+        """
+        for config in resource.configs:
+            if config.config_operation not in (APPEND, SUBTRACT):
+                continue
+            word = "append" if config.config_operation == APPEND else "subtract"
+            if resource.resource_type == GROUP:
+                reason = f"Can't {word.upper()} to key {config.name} because its type is not LIST."
+                return _refused(resource, "INVALID_CONFIG", reason)
+            key = broker_configs(self.profile.numbers).get(config.name)
+            if key is not None and key.type == "LIST":
+                reason = "Lists of topics can be changed here, and values of brokers be set."
+                return _refused(resource, "INVALID_REQUEST", reason)
+            reason = f"Config value {word} is not allowed for config key: {config.name}"
+            error = "INVALID_CONFIG" if self.checks_each else "INVALID_REQUEST"
+            return _refused(resource, error, reason)
+        return None
+
+    def respond(
+        self, call: Call[configs.IncrementalAlterConfigsRequest], *responses: AnyMessage
+    ) -> Message:
+        rows = self.rows(call.message.resources, responses)
+        return configs.IncrementalAlterConfigsResponse(responses=rows)
+
+
+class AlterConfigs(AltersResources):
+    """AlterConfigs: replace all configs of topics, brokers or groups (KIP-133)."""
+
+    def ask(self, call: Call[alter_configs.AlterConfigsRequest]) -> list[AnyMessage]:
+        """Alter each resource in a request of its own."""
+        request = call.message
+        return [
+            refusal or self._replacement(resource, validate_only=request.validate_only)
+            for resource, refusal in zip(
+                request.resources, self.refusals(request.resources), strict=True
+            )
+        ]
+
+    def _replacement(
+        self, resource: alter_configs.AlterConfigsResource, *, validate_only: bool
+    ) -> AnyMessage:
+        kind, name = resource.resource_type, resource.resource_name
+        values = {config.name: config.value or "" for config in resource.configs}
+        if kind == TOPIC:
+            return protocol.AlterConfigsRequest({name: values}, validate_only, replaces=True)
+        return protocol.IncrementalAlterConfigsRequest(
+            kind, name, dict(values), validate_only, replaces=True
+        )
+
+    def respond(
+        self, call: Call[alter_configs.AlterConfigsRequest], *responses: AnyMessage
+    ) -> Message:
+        rows = self.rows(call.message.resources, responses)
+        if not self.checks_each:  # the row is made of a ConfigResource, whose type is unknown then
+            rows = [
+                replace(row, resource_type=0) if self.is_unexpected(row.resource_type) else row
+                for row in rows
+            ]
+        return alter_configs.AlterConfigsResponse(responses=rows)
