@@ -117,6 +117,11 @@ class Acl(Struct, frozen=True, array_like=True, gc=False):
         return acl_filter.pattern_type == MATCH and self.covers(self.resource_type, name)
 
 
+def is_principal(text: str | None) -> bool:
+    """Return whether a text names a principal, with its type (``SecurityUtils``)."""
+    return ":" in (text or "")
+
+
 def is_allowed(
     acls: Iterable[Acl],
     principal: str,

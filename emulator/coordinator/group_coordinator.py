@@ -18,7 +18,7 @@ from emulator.coordinator import internal_topics
 from emulator.coordinator.consumer_group_manager import ConsumerGroupManager
 from emulator.coordinator.consumer_groups.group import ConsumerGroup
 from emulator.coordinator.consumer_groups.requests import offset_error
-from emulator.coordinator.group_metadata import GroupMetadataManager
+from emulator.coordinator.group_metadata import VERIFIER, GroupMetadataManager
 from emulator.coordinator.groups import (
     COMMIT,
     COMPLETING,
@@ -88,6 +88,7 @@ class GroupCoordinator:
         self.is_early = has("consumer_group_early_access")
         self.needs_epoch = has("transactional_offsets_need_epoch")
         self.needs_name = has("groups_need_name")
+        self.checks_members_as_others = has("transactional_members_checked_as_others")
         refused = has("heartbeats_refused_before_assignment")
         self.heartbeats = HEARTBEAT | {COMPLETING: REBALANCING if refused else NONE}
         self.state = state
@@ -103,6 +104,7 @@ class GroupCoordinator:
             modern_stored=self._modern_stored,
             deletion_due=self._delete,
         )
+        own.on_response(VERIFIER, self._transaction_verified)
         self.members = GroupMembership(context, self.offsets)
         self.consumers = ConsumerGroupManager(context, self.offsets, self.members)
         self.shares = ShareGroupManager(context, self.offsets, persister)
@@ -281,23 +283,61 @@ class GroupCoordinator:
     ) -> None:
         """Write offsets that take effect when a transaction commits.
 
-        If the producer sends its member's identity, that has to be a current member (KIP-447).
-        Source: ``GroupCoordinator.doTxnCommitOffsets``, ``validateOffsetCommit``.
+        Since 3.7 the transaction is verified first.
         """
         existing = self._existing(message.offsets)
         if message.offsets and not existing:
             self.respond(request, messages.OffsetCommitResponse(request, message.group, NONE))
             return
         message = replace(message, offsets=existing)
-        error = self._offsets_refusal(message.group, self._named)
-        group = self.group(message.group)
+        error = self._named(message.group)
+        if error == NONE and self.offsets.verifies_first:
+            self.offsets.verify(request, message)
+        else:
+            self._commit_in_transaction(request, message, error)
+
+    def _transactional_member_error(
+        self, group: Group | None, message: messages.TxnOffsetCommitRequest
+    ) -> str:
+        """The error for a producer that sends who its member is, which is not current (KIP-447).
+
+        Source: ``GroupCoordinator.doTxnCommitOffsets``, ``validateOffsetCommit``.
+        """
+        if not self.checks_members_as_others:
+            return self._stated_member_error(group, message)
         is_member = message.generation >= 0 or bool(message.member_id or message.instance_id)
-        if error == NONE and is_member and not (message.generation < 0 and self._is_empty(group)):
-            error = "ILLEGAL_GENERATION"
-            if group is not None and group.consumer is not None:
-                error = offset_error(group.consumer, message.member_id, message.generation)
-            elif group is not None:
-                error = self.members.check(message)
+        if not is_member or (message.generation < 0 and self._is_empty(group)):
+            return NONE
+        if group is None:
+            return "ILLEGAL_GENERATION" if self.waits_to_tell else REFUSED
+        if group.consumer is not None:
+            return offset_error(group.consumer, message.member_id, message.generation)
+        return self.members.check(message)
+
+    @staticmethod
+    def _stated_member_error(group: Group | None, message: messages.TxnOffsetCommitRequest) -> str:
+        """The error before 3.0, when only what is sent was compared."""
+        member, instance = message.member_id, message.instance_id
+        current = group.static_member(instance) if group is not None and instance else None
+        if current is not None and current.id != member:
+            return "FENCED_INSTANCE_ID"
+        if member and (group is None or member not in group.members):
+            return REFUSED
+        generation = 0 if group is None else group.generation
+        is_other = message.generation >= 0 and message.generation != generation
+        return "ILLEGAL_GENERATION" if is_other else NONE
+
+    def _transaction_verified(self, number: int, outcome: messages.ProduceResponse) -> None:
+        self._commit_in_transaction(*self.offsets.verified(number, outcome))
+
+    def _commit_in_transaction(
+        self, request: int, message: messages.TxnOffsetCommitRequest, error: str
+    ) -> None:
+        if error == NONE:
+            error = self._offsets_refusal(message.group, self._named)
+        group = self.group(message.group)
+        if error == NONE:
+            error = self._transactional_member_error(group, message)
         has_epoch = message.producer_id >= 0 and message.producer_epoch >= 0
         if error == NONE and self.needs_epoch and not has_epoch:
             error = "UNKNOWN_SERVER_ERROR"  # MemoryRecordsBuilder.validateProducerState throws
@@ -557,7 +597,7 @@ class GroupCoordinator:
     def _change_share_offsets(
         self, request: int, message: OffsetsChange, change: Callable[[int, OffsetsChange], None]
     ) -> None:
-        error = self.refusal(message.group) if self.shares.is_enabled else "UNSUPPORTED_VERSION"
+        error = self._named(message.group) if self.shares.is_enabled else "UNSUPPORTED_VERSION"
         if error == NONE:
             change(request, message)
         else:

@@ -67,6 +67,7 @@ from emulator.protocol.record_batch import COMMIT, PLAIN, TRANSACTIONAL
 from emulator.storage.log import Log
 
 ASKER: Final = "groups"
+VERIFIER: Final = "transactions of offsets"
 LATE: Final = "REQUEST_TIMED_OUT"
 NEVER_US: Final = 1 << 53
 """A timeout that no run reaches: nearly three centuries."""
@@ -130,6 +131,10 @@ class GroupMetadataManager:
         self.state = state
         self.own = own
         own.on_response(ASKER, self.stored)
+        has = context.profile.has
+        self.verifies_first = has("transaction_verified_before_member") and not has(
+            "consumer_group_early_access"
+        )
         self.kernel = context.kernel
         self.needs_min_isr = not context.profile.has("group_records_need_no_min_isr")
         self._append = append
@@ -220,9 +225,36 @@ class GroupMetadataManager:
             store.transactional_id = message.transactional_id
             store.adds_partition = message.adds_partition
             store.knows_abortable = message.knows_abortable
+            store.is_verified = self.verifies_first
             positions = group.unstable.setdefault(store.producer_id, {})
             positions.update((record.tp, _position(record)) for record in records)
         self.write(store, records)
+
+    def verify(self, request: int, message: TxnOffsetCommitRequest) -> None:
+        """Have the transaction of offsets verified before they are looked at."""
+        number = self.own.number(VERIFIER)
+        self.state.verifying[number] = (request, message)
+        batch = RecordBatch(
+            0, 0, -1, 0, message.producer_id, message.producer_epoch, kind=TRANSACTIONAL
+        )
+        verifying = ProduceRequest(
+            self.partition_of(message.group),
+            batch,
+            -1,
+            NEVER_US,
+            transactional_id=message.transactional_id,
+            adds_partition=message.adds_partition,
+            knows_abortable=message.knows_abortable,
+            only_verifies=True,
+        )
+        self._append(self.context.id, number, verifying)
+
+    def verified(
+        self, number: int, outcome: ProduceResponse
+    ) -> tuple[int, TxnOffsetCommitRequest, str]:
+        """The request whose transaction was verified, and the error that its client is told."""
+        errors = STORING_ERRORS if self.needs_min_isr else WRITE_ERRORS
+        return *self.state.verifying.pop(number), errors.get(outcome.error, outcome.error)
 
     def store_assignment(
         self,
@@ -282,6 +314,7 @@ class GroupMetadataManager:
             transactional_id=store.transactional_id,
             adds_partition=store.adds_partition,
             knows_abortable=store.knows_abortable,
+            is_verified=store.is_verified,
             needs_min_isr=self.needs_min_isr and not removes,
             is_coordinators=True,
         )

@@ -226,7 +226,8 @@ class Store(Struct, array_like=True):
     ``request`` 0: none. They are ``offsets`` committed at ``at_us`` or, if ``assignment`` is not
     None, the assignment of ``generation``; then ``replacing`` is the static member that waits for
     its new id, if one does. ``producer_id`` identifies the transaction that they belong to, -1 if
-    none; ``adds_partition`` and ``knows_abortable`` are its producer's. Records of a consumer or
+    none; ``adds_partition`` and ``knows_abortable`` are its producer's, whose
+    transaction ``is_verified``. Records of a consumer or
     share group have ``before``, what the group was without them; if the group has changed its type
     with them, or ended, it ``reverts`` to what it was, and if they are its ``first`` ones, it was
     not there. When they are stored, a share group ``begins`` with
@@ -251,6 +252,7 @@ class Store(Struct, array_like=True):
     transactional_id: str = ""
     adds_partition: bool = False
     knows_abortable: bool = False
+    is_verified: bool = False
     answers: list[GroupAnswer] = field(default_factory=list)
     before: ConsumerGroup | ShareGroup | None = None
     reverts: Group | None = None
@@ -268,7 +270,8 @@ class ShareWork(Struct, array_like=True):
 
     ``kind`` is what is done with them, and ``request`` the request to answer then (0: none).
     ``waits`` are the partitions by the numbers of the persister's requests. ``names`` are those of
-    topics by id. ``errors`` and ``offsets`` are what is to be answered.
+    topics by id. ``errors`` and ``offsets`` are what is to be answered; ``failed``
+    is what the group without a name is told.
     """
 
     group: str
@@ -279,6 +282,7 @@ class ShareWork(Struct, array_like=True):
     names: dict[str, str] = field(default_factory=dict)
     errors: dict[str, tuple[str, str]] = field(default_factory=dict)
     offsets: dict[str, dict[str, messages.ShareOffset]] = field(default_factory=dict)
+    failed: str = NONE
 
 
 class Deletion(Struct, array_like=True):
@@ -310,6 +314,7 @@ class CoordinatorState(Struct, array_like=True):
     ``stores`` are by the numbers of the broker's own requests. ``next_look_us`` is when old offsets
     are checked next. ``works`` are what share groups wait for, by number, and ``asked`` the works
     by the numbers of the persister's requests; ``deletions`` are requests that wait for them.
+    ``verifying`` are those whose transaction is verified, by the broker's own numbers.
     """
 
     groups: dict[str, Group] = field(default_factory=dict)
@@ -321,3 +326,4 @@ class CoordinatorState(Struct, array_like=True):
     works: dict[int, ShareWork] = field(default_factory=dict)
     asked: dict[int, int] = field(default_factory=dict)
     deletions: dict[int, Deletion] = field(default_factory=dict)
+    verifying: dict[int, tuple[int, messages.TxnOffsetCommitRequest]] = field(default_factory=dict)

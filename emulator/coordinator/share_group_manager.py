@@ -22,6 +22,7 @@ from emulator.coordinator.share_groups.records import Record, ShareGroupEpochRec
 from emulator.coordinator.share_groups.requests import ASSIGNOR, Outcome, Rules
 from emulator.coordinator.share_persister import SharePersister
 from emulator.coordinator.share_state.requests import Request
+from emulator.coordinator.write_errors import UNKNOWN_ERROR
 from emulator.metadata_log.metadata_version import SHARE_VERSION
 from emulator.protocol import (
     AlterShareGroupOffsetsRequest,
@@ -224,7 +225,10 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
     # ---- offsets
 
     def describe_offsets(self, request: int, message: DescribeShareGroupOffsetsRequest) -> None:
-        """Tell how far groups are, once their share coordinators have told."""
+        """Tell how far groups are, once their share coordinators have told.
+
+        No share coordinator knows a group without a name, which fails if one would be asked.
+        """
         work = ShareWork("", DESCRIBE, request)
         state_requests: dict[str, Request] = {}
         for name, named in message.groups.items():
@@ -242,7 +246,10 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
             work.offsets[name] = dict.fromkeys(partitions, ShareOffset(NONE))
             for tp in partitions:
                 key = self._key(name, *split(tp))
-                if key is not None:
+                if key is not None and not name:
+                    work.offsets[name] = {}
+                    work.failed = UNKNOWN_ERROR
+                elif key is not None:
                     state_requests[f"{name}\n{tp}"] = ReadShareGroupStateSummaryRequest(key)
         self._ask_share_coordinators(work, state_requests)
 
@@ -252,7 +259,9 @@ class ShareGroupManager(ModernGroupManager[ShareGroup, ModernMember, ShareGroupH
             if summary.error == NONE:
                 work.offsets[group][tp] = ShareOffset(NONE, summary.start, summary.leader_epoch)
         response = DescribeShareGroupOffsetsResponse(
-            work.request, dict.fromkeys(work.offsets, NONE), work.offsets
+            work.request,
+            {name: NONE if name else work.failed for name in work.offsets},
+            work.offsets,
         )
         self.metadata.respond(work.request, response)
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import LOADING, NONE
 from emulator.coordinator import internal_topics
-from emulator.coordinator.internal_topics import TRANSACTIONS
+from emulator.coordinator.internal_topics import TRANSACTIONS, is_internal
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.transaction_log import TransactionLog
 from emulator.coordinator.transaction_markers import TransactionMarkers
@@ -302,16 +302,16 @@ class TransactionCoordinator:
     def add_partitions(self, client: int, request: int, message: AddPartitionsToTxnRequest) -> None:
         """Add partitions to a transaction, which begins with the first; or verify them.
 
-        If one of them is unknown, the transaction is not looked at
+        If one of them cannot be added, the transaction is not looked at
         (``KafkaApis.handleAddPartitionsToTxnRequest``).
         """
         name, named = message.transactional_id, message.partitions
-        missing = [tp for tp in named if self.context.metadata.leader(tp) is None]
-        if missing:
-            errors = {
-                tp: "UNKNOWN_TOPIC_OR_PARTITION" if tp in missing else "OPERATION_NOT_ATTEMPTED"
-                for tp in named
-            }
+        faults = {tp: self._why_not_added(tp, is_clients=message.is_clients) for tp in named}
+        if any(error != NONE for error in faults.values()):
+            skipped = {NONE: "OPERATION_NOT_ATTEMPTED"}
+            if not self.profile.has("internal_topics_not_in_transactions"):
+                skipped["TOPIC_AUTHORIZATION_FAILED"] = "OPERATION_NOT_ATTEMPTED"
+            errors = {tp: skipped.get(error, error) for tp, error in faults.items()}
             self._respond(client, request, AddPartitionsToTxnResponse(request, name, errors))
             return
         error, transaction = self._lookup(name, message.producer_id, message.producer_epoch)
@@ -319,6 +319,11 @@ class TransactionCoordinator:
             self._verify(client, request, message, transaction)
             return
         self._add(client, named, transaction, AddPartitionsToTxnResponse(request, name, {}), error)
+
+    def _why_not_added(self, tp: str, *, is_clients: bool) -> str:
+        if is_clients and is_internal(tp):
+            return "TOPIC_AUTHORIZATION_FAILED"
+        return "UNKNOWN_TOPIC_OR_PARTITION" if self.context.metadata.leader(tp) is None else NONE
 
     def _verify(
         self,

@@ -78,7 +78,7 @@ def _create_partitions(
     controller: QuorumController, message: messages.CreatePartitionsRequest
 ) -> Outcome:
     topics = [
-        CreatePartitionsTopic(name, count, [tuple(replicas) for replicas in lists] or None)
+        CreatePartitionsTopic(name, count, None if lists is None else list(map(tuple, lists)))
         for name, (count, lists) in message.topics.items()
     ]
     result = controller.create_partitions(topics)

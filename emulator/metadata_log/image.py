@@ -17,6 +17,7 @@ from emulator.metadata_log.metadata_version import ELIGIBLE_LEADER_REPLICAS, MET
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
     GROUP_RESOURCE,
+    METRICS_RESOURCE,
     TOPIC_RESOURCE,
     AccessControlEntryRecord,
     AnyRecord,
@@ -412,5 +413,10 @@ def config_key(resource_type: int, resource_name: str) -> str:
     return f"{_KINDS[resource_type]}:{resource_name}"
 
 
-_KINDS: Final = {TOPIC_RESOURCE: "topic", BROKER_RESOURCE: "broker", GROUP_RESOURCE: "group"}
+_KINDS: Final = {
+    TOPIC_RESOURCE: "topic",
+    BROKER_RESOURCE: "broker",
+    METRICS_RESOURCE: "client-metrics",
+    GROUP_RESOURCE: "group",
+}
 _RESOURCE_TYPES: Final = {kind: resource_type for resource_type, kind in _KINDS.items()}

@@ -44,6 +44,8 @@ TOPIC_RESOURCE: Final = 2
 """The resource type of topics (``ConfigResource.Type.TOPIC``)."""
 BROKER_RESOURCE: Final = 4
 """The resource type of brokers; the name ``""`` is the cluster-wide default."""
+METRICS_RESOURCE: Final = 16
+"""That of subscriptions to clients' metrics (``ConfigResource.Type.CLIENT_METRICS``)."""
 GROUP_RESOURCE: Final = 32
 """The resource type of groups (``ConfigResource.Type.GROUP``)."""
 

@@ -128,10 +128,10 @@ class CreatePartitionsRequest(Message, frozen=True):
     """Requests additional partitions for topics (KIP-195).
 
     ``topics`` maps each topic to its new partition count, and to the replicas of the new partitions
-    (empty: chosen by the broker).
+    (None: chosen by the broker).
     """
 
-    topics: dict[str, tuple[int, list[list[int]]]]
+    topics: dict[str, tuple[int, list[list[int]] | None]]
     timeout_us: int
     validate_only: bool = False
 
@@ -170,7 +170,7 @@ class TopicsResponse(Message, frozen=True):
 
 
 class DescribeConfigsRequest(Message, frozen=True):
-    """Requests the configuration of a topic, of a group, or else of ``broker``.
+    """Requests what is configured of a topic, a group, a subscription to metrics, or ``broker``.
 
     The broker '' stands for all brokers' defaults. A broker describes itself and the defaults, and
     no other broker.
@@ -179,6 +179,7 @@ class DescribeConfigsRequest(Message, frozen=True):
     topic: str | None
     broker: str = ""
     group: str | None = None
+    subscription: str | None = None
 
 
 class DescribeConfigsResponse(Message, frozen=True):

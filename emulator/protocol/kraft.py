@@ -181,12 +181,13 @@ class ListConfigResourcesRequest(Message, frozen=True):
 
 
 class ListConfigResourcesResponse(Message, frozen=True):
-    """Topics by name, the ids of registered brokers, and the groups that have configurations."""
+    """Topics by name, the ids of registered brokers, and groups and subscriptions with values."""
 
     request: int
     topics: list[str]
     brokers: list[int]
     groups: list[str] = field(default_factory=list)
+    subscriptions: list[str] = field(default_factory=list)
 
 
 class DescribeQuorumRequest(Message, frozen=True):

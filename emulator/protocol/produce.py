@@ -12,6 +12,7 @@ class ProduceRequest(Message, frozen=True):
     transaction (Produce 12, KIP-890). ``knows_abortable``: it knows TRANSACTION_ABORTABLE (Produce
     11). ``needs_min_isr`` unless it is a group coordinator's, which waits for replication alone; if
     it ``is_coordinators``, its sequence numbers mean nothing (``AppendOrigin.COORDINATOR``).
+    A request that ``only_verifies`` the transaction appends nothing; ``is_verified``: it was done.
     ``malformed`` is the error of records that a request of its version may not have, ``invalid``
     that of records that no log takes.
     """
@@ -26,6 +27,8 @@ class ProduceRequest(Message, frozen=True):
     knows_abortable: bool = False
     needs_min_isr: bool = True
     is_coordinators: bool = False
+    only_verifies: bool = False
+    is_verified: bool = False
     malformed: str = ""
     invalid: str = ""
 

@@ -42,7 +42,8 @@ class InitProducerIdResponse(Message, frozen=True):
 class AddPartitionsToTxnRequest(TransactionMessage, frozen=True):
     """Adds partitions to a transaction before they are written to.
 
-    ``verify_only``: a leader checks whether they have been added (KIP-890).
+    ``verify_only``: a leader checks whether they have been added (KIP-890). A client that is not a
+    broker, as ``is_clients`` says, may not add those of internal topics.
     """
 
     transactional_id: str
@@ -50,6 +51,7 @@ class AddPartitionsToTxnRequest(TransactionMessage, frozen=True):
     producer_epoch: int
     partitions: list[str]
     verify_only: bool = False
+    is_clients: bool = False
 
     def other_rows(self) -> Detail:
         return [[tp] for tp in self.partitions]

@@ -12,6 +12,7 @@ from emulator.common.acls import (
     PREFIXED,
     RESOURCE_TYPES,
     Acl,
+    is_principal,
 )
 from emulator.common.names import random_uuid
 from emulator.metadata_log.image import record_of_acl
@@ -32,7 +33,10 @@ def create_acls(
     errors = []
     existing = set(map(_key, context.image.acls.values()))
     for acl in acls:
-        if reason := why_invalid(acl):
+        reason = why_invalid(acl)
+        if not reason and not is_principal(acl.principal):
+            reason = f"Could not parse principal from `{acl.principal}` (no colon is present)"
+        if reason:
             errors.append(ApiError("INVALID_REQUEST", reason))
             continue
         errors.append(ApiError())

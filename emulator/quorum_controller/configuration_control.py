@@ -11,6 +11,7 @@ from emulator.metadata_log.image import config_key
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
     GROUP_RESOURCE,
+    METRICS_RESOURCE,
     TOPIC_RESOURCE,
     AnyRecord,
     ClearElrRecord,
@@ -18,9 +19,12 @@ from emulator.metadata_log.records import (
 )
 from emulator.quorum_controller.context import MIN_INSYNC_REPLICAS, Context
 from emulator.quorum_controller.result import ApiError, ApiException, Result, user_operation
+from emulator.releases import client_metrics
 from emulator.releases.config import ConfigError, check_topic_config
 from emulator.releases.config_names import LISTS
 
+CHECKED_WHOLE: Final = (METRICS_RESOURCE, GROUP_RESOURCE)
+"""The types of resources whose values are checked together."""
 MAX_VALUE_LENGTH: Final = 32_767
 """The maximum length of a configuration value."""
 
@@ -114,7 +118,7 @@ def _alter(
     }
     for name, value in changed.items():
         _check_min_isr(context, resource, name, value)
-        if value == "" and name not in LISTS and resource.type != GROUP_RESOURCE:
+        if value == "" and name not in LISTS and resource.type not in CHECKED_WHOLE:
             raise ApiException("INVALID_CONFIG", f"{name} needs a value; give none to delete it.")
         if value is not None and len(value) > MAX_VALUE_LENGTH:
             raise ApiException(
@@ -123,8 +127,9 @@ def _alter(
             )
     if resource.type == TOPIC_RESOURCE:
         changed = _checked_topic_values(changed, context.settings.topic_config_names)
-    if resource.type == GROUP_RESOURCE:
-        _check_group_values(context, {**configs, **changed})
+    if resource.type in CHECKED_WHOLE:
+        whole = {name: value for name, value in (configs | changed).items() if value is not None}
+        _check_whole(context, resource, whole)
     return [ConfigRecord(*resource, name, value) for name, value in changed.items()]
 
 
@@ -146,6 +151,8 @@ def _checked_topic_values(
 
 def _check_name(resource: ConfigResource) -> None:
     """Refuse what no topic or group is called (``ControllerConfigurationValidator``)."""
+    if not resource.name and resource.type == METRICS_RESOURCE:
+        raise ApiException("INVALID_REQUEST", "Subscription name can't be empty")
     if not resource.name and resource.type != BROKER_RESOURCE:
         kind = "topic" if resource.type == TOPIC_RESOURCE else "group"
         raise ApiException("INVALID_REQUEST", f"Default {kind} resources are not allowed.")
@@ -154,12 +161,21 @@ def _check_name(resource: ConfigResource) -> None:
         raise ApiException("INVALID_TOPIC_EXCEPTION", reason)
 
 
-def _check_group_values(context: Context, values: Mapping[str, str | None]) -> None:
+def _check_whole(context: Context, resource: ConfigResource, values: Mapping[str, str]) -> None:
+    """Check all values of a group, or of a subscription to metrics, together."""
     rules = context.settings.group_configs
-    if rules is None:
-        raise ApiException("INVALID_REQUEST", "Groups have configurations from 4.0 on.")
     try:
-        rules.check({name: value for name, value in values.items() if value is not None})
+        if resource.type == METRICS_RESOURCE:
+            are_parsed = context.rules.metrics_subscriptions_are_configurations
+            client_metrics.check(values, are_parsed=are_parsed)
+        elif rules is not None:
+            rules.check(values)
+        else:
+            raise ApiException("INVALID_REQUEST", "Groups have configurations from 4.0 on.")
+    except client_metrics.NumberError as error:
+        raise ApiException("UNKNOWN_SERVER_ERROR", str(error)) from None
+    except client_metrics.RequestError as error:
+        raise ApiException("INVALID_REQUEST", str(error)) from None
     except ConfigError as error:
         raise ApiException("INVALID_CONFIG", str(error)) from None
 

@@ -49,6 +49,7 @@ class ReleaseRules(Struct, frozen=True):
     directory_assignment_clears_elr: bool
     replication_factor_change_refusable: bool
     zk_migration_state_in_log: bool
+    metrics_subscriptions_are_configurations: bool
 
     @staticmethod
     def of(release: Numbers) -> "ReleaseRules":

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from emulator.common.java_numbers import java_integer
+from emulator.releases import client_metrics
 from emulator.releases.broker_configs import (
     BrokerConfigKey,
     ConfigType,
@@ -27,6 +28,7 @@ BROKER: Final = 2
 DEFAULT_BROKER: Final = 3
 STATIC_BROKER: Final = 4
 DEFAULT: Final = 5
+METRICS: Final = 7
 GROUP: Final = 8
 """Sources of values (``DescribeConfigsResponse.ConfigSource``)."""
 
@@ -216,6 +218,29 @@ def describe_group(release: str, own: Mapping[str, str], layers: Layers) -> list
             )
         )
     return entries
+
+
+def describe_subscription(release: str, own: Mapping[str, str]) -> list[ConfigEntry]:
+    """Describe a subscription to clients' metrics; ``own`` are its values.
+
+    Up to 3.9 they have no types, and there are no defaults (``ConfigHelper``).
+    """
+    if not profile_of(release).has("metrics_subscriptions_are_configurations"):
+        return [
+            ConfigEntry(name, value, METRICS, is_read_only=False, type=0, synonyms=[])
+            for name, value in own.items()
+        ]
+    return [
+        ConfigEntry(
+            name,
+            own.get(name, default),
+            METRICS if name in own else DEFAULT,
+            is_read_only=False,
+            type=client_metrics.TYPES[name],
+            synonyms=[(name, own[name], METRICS)] if name in own else [],
+        )
+        for name, default in client_metrics.DEFAULTS.items()
+    ]
 
 
 _MS_PER_UNIT: Final = {"ms": 1, "minutes": 60_000, "hours": 3_600_000}

@@ -80,7 +80,9 @@ class KRaftAdmin(Struct, eq=False):
             new = statement.partitions - have
             lists = self._assigned(new, factor, have) if new > 0 else []
         return self._ask(
-            CreatePartitionsRequest({statement.topic: (statement.partitions, lists)}, TIMEOUT_US)
+            CreatePartitionsRequest(
+                {statement.topic: (statement.partitions, lists or None)}, TIMEOUT_US
+            )
         )
 
     def configure_topic(self, statement: inputs.ConfigureTopic) -> int:

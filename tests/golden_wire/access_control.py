@@ -325,4 +325,30 @@ def acl_cluster(c: Conversation) -> None:
     guard.say("move", "AlterPartitionReassignments", {"timeout_ms": 3_000, "topics": moves}, 0)
 
 
-ACCESS_CONTROL: Final = (acl_entries, acl_refusals, acl_cluster)
+def acl_words(c: Conversation) -> None:
+    """Words of entries and filters that are unknown, or that only filters have."""
+    guard = Guard(c)
+    good: Plain = creation(TOPIC, "t", READ, OTHER, LITERAL, ALLOW)
+    for name in ("resource_type", "resource_pattern_type", "operation", "permission_type"):
+        for word in (0, 1, 2, 99):
+            if word == 2 and name != "resource_pattern_type":
+                continue
+            wrong = {**good, name: word}
+            guard.say(f"create with {name} {word}", "CreateAcls", {"creations": [good, wrong]}, 1)
+    for principal in ("nobody", "", "User:"):
+        wrong = {**good, "principal": principal}
+        guard.say(f"create for {principal!r}", "CreateAcls", {"creations": [wrong]}, 1)
+    user = creation(7, "x", READ, OTHER, LITERAL, ALLOW)
+    guard.say("create for a user", "CreateAcls", {"creations": [user]}, 1)
+    c.wait(1)
+    words = ("resource_type_filter", "pattern_type_filter", "operation", "permission_type")
+    for name in words:
+        for word in (0, 99):
+            wanted = anything(**{name: word, "resource_name_filter": "t"})
+            guard.say(f"describe {name} {word}", "DescribeAcls", wanted, 1)
+            guard.say(f"delete {name} {word}", "DeleteAcls", {"filters": [wanted]}, 1)
+    c.wait(1)
+    guard.say("left", "DescribeAcls", anything(), 1)
+
+
+ACCESS_CONTROL: Final = (acl_entries, acl_refusals, acl_cluster, acl_words)

@@ -20,6 +20,7 @@ from tests.golden_wire.group_configs import group_configs
 from tests.golden_wire.group_migration import GROUP_MIGRATION
 from tests.golden_wire.groups import ALL_IN_SYNC, statics
 from tests.golden_wire.logs import disks, replicas, retained, trimmed
+from tests.golden_wire.odd_requests import ODD_REQUESTS
 from tests.golden_wire.refusals import REFUSALS
 from tests.golden_wire.share_groups import SHARE_GROUPS
 
@@ -551,6 +552,7 @@ CONVERSATIONS: Final[dict[str, Callable[[Conversation], None]]] = {
         *COORDINATOR_WRITES,
         *REFUSALS,
         *ADMINISTRATION,
+        *ODD_REQUESTS,
         group_configs,
     )
 }

@@ -12,7 +12,12 @@ from emulator.common.errors import NONE
 from emulator.common.limits import AUTO_CREATED_MAX
 from emulator.common.names import is_topic_name
 from emulator.metadata_log.image import MetadataImage, config_key
-from emulator.metadata_log.records import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
+from emulator.metadata_log.records import (
+    BROKER_RESOURCE,
+    GROUP_RESOURCE,
+    METRICS_RESOURCE,
+    TOPIC_RESOURCE,
+)
 from emulator.protocol import (
     ApiVersionsRequest,
     ApiVersionsResponse,
@@ -40,12 +45,14 @@ from emulator.releases.config_descriptions import (
     describe_broker,
     describe_defaults,
     describe_group,
+    describe_subscription,
     describe_topic,
     static_values,
     unexpected_broker,
 )
 
 UNNAMED: Final = "Group name must not be empty"
+NO_SUBSCRIPTION: Final = "Client metrics subscription name must not be empty"
 
 
 def config_layers(context: BrokerContext, image: MetadataImage) -> Layers:
@@ -146,13 +153,12 @@ class KRaftMetadata(Struct, eq=False):
     ) -> None:
         image = self.state.image
         topics = sorted(topic.name for topic in image.topics.values())
-        groups = [
-            key.removeprefix(config_key(GROUP_RESOURCE, ""))
-            for key in image.configs
-            if key.startswith(config_key(GROUP_RESOURCE, ""))
-        ]
+        groups, subscriptions = (
+            sorted(key.removeprefix(prefix) for key in image.configs if key.startswith(prefix))
+            for prefix in (config_key(kind, "") for kind in (GROUP_RESOURCE, METRICS_RESOURCE))
+        )
         response = ListConfigResourcesResponse(
-            request, topics, sorted(image.brokers), sorted(groups)
+            request, topics, sorted(image.brokers), groups, subscriptions
         )
         self.context.respond(client, request, response)
 
@@ -197,6 +203,11 @@ class KRaftMetadata(Struct, eq=False):
             values = image.configs.get(config_key(GROUP_RESOURCE, message.group), {})
             entries = describe_group(version, values, layers)
             error, reason = (NONE, "") if message.group else ("INVALID_REQUEST", UNNAMED)
+        elif message.subscription is not None:
+            values = image.configs.get(config_key(METRICS_RESOURCE, message.subscription), {})
+            entries = describe_subscription(version, values)
+            reason = "" if message.subscription else NO_SUBSCRIPTION
+            error = "INVALID_REQUEST" if reason else NONE
         elif message.broker:
             entries = describe_broker(version, layers)
             reason = unexpected_broker(message.broker, context.id)

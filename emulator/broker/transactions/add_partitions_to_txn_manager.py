@@ -99,6 +99,7 @@ class AddPartitionsToTxnManager:
         self.own = own
         self.replicas = replicas
         self.is_on = context.profile.has("transaction_partition_verification")
+        self.knows_epochs = context.profile.has("ongoing_transactions_known_by_epoch")
         self._append = append
         self._partition_of = partition_of
         own.on_response(ASKER, lambda number, response: self.on_response(-number, response))
@@ -106,7 +107,7 @@ class AddPartitionsToTxnManager:
     def produce(self, client: int, request: int, message: ProduceRequest) -> None:
         """Append records, verifying first that they belong to an ongoing transaction."""
         if not self._is_unverified(message):
-            self._append(client, request, message)
+            self._go_on(client, request, message)
             return
         began_us = self.context.kernel.now
         marker = self._marker(message)
@@ -136,9 +137,17 @@ class AddPartitionsToTxnManager:
         self.state.waiting[seq] = verification
         context.timers.set_deadline(TIMEOUT, seq, context.kernel.now + TIMEOUT_US)
 
+    def _go_on(self, client: int, request: int, message: ProduceRequest) -> None:
+        if message.only_verifies:
+            response = ProduceResponse(request, message.tp, NONE, -1)
+            self.context.respond(client, request, response)
+        else:
+            self._append(client, request, message)
+
     def _is_unverified(self, message: ProduceRequest) -> bool:
         batch = message.batch
-        if not (self.is_on and message.transactional_id and batch.kind == TRANSACTIONAL):
+        is_transactional = message.transactional_id and batch.kind == TRANSACTIONAL
+        if not (self.is_on and is_transactional) or message.is_verified:
             return False
         replica = self.replicas.get(message.tp)
         if replica is None or replica.role != LEADER:
@@ -148,6 +157,8 @@ class AddPartitionsToTxnManager:
         states = replica.producers
         producer = states.producers.get(batch.producer_id)
         is_ongoing = batch.producer_id in states.transactions.ongoing
+        if is_ongoing and not self.knows_epochs:
+            return False
         return not (is_ongoing and producer is not None and producer.epoch == batch.producer_epoch)
 
     def _marker(self, message: ProduceRequest) -> int:
@@ -182,7 +193,7 @@ class AddPartitionsToTxnManager:
             error = INVALID_STATE  # the transaction has ended in the meantime
         if error == NONE:
             self.context.kernel.cause = verification.request
-            self._append(verification.client, verification.request, message)
+            self._go_on(verification.client, verification.request, message)
         else:
             self._refuse(verification, error)
 

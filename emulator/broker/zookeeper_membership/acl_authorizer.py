@@ -11,10 +11,10 @@ from contextlib import suppress
 from msgspec import Struct, field
 
 from emulator.broker_context import BrokerContext
-from emulator.common.acls import Acl
+from emulator.common.acls import Acl, is_principal
 from emulator.common.errors import NONE
 from emulator.protocol import AclsResponse, CreateAclsRequest, DeleteAclsRequest
-from emulator.quorum_controller.acl_control import why_no_filter
+from emulator.quorum_controller.acl_control import why_invalid
 from emulator.zookeeper import acl_znodes as znodes
 from emulator.zookeeper import errors
 from emulator.zookeeper.client import ZkClient
@@ -138,6 +138,10 @@ class AclAuthorizer(Struct, eq=False):
             return "UNKNOWN_SERVER_ERROR", str(failure), []
 
     def _create(self, acl: Acl) -> Answer:
+        if reason := why_invalid(acl):
+            return "INVALID_REQUEST", reason, []
+        if not is_principal(acl.principal):
+            return "UNKNOWN_SERVER_ERROR", "", []
         path = znodes.path_of(acl)
         entries = self._read(path)
         if acl not in entries:
@@ -145,8 +149,6 @@ class AclAuthorizer(Struct, eq=False):
         return NONE, "", []
 
     def _delete(self, acl_filter: Acl) -> Answer:
-        if reason := why_no_filter(acl_filter):
-            return "INVALID_REQUEST", reason, []
         deleted = []
         for path in list(self.state.acls):
             entries = self._read(path)

@@ -312,7 +312,9 @@ class ZkAdminManager(Struct, eq=False):
             if unknown := [broker for broker in replicas if broker not in live]:
                 raise _bad_assignment(f"Broker {unknown[0]} does not live; {live} do.")
 
-    def _grow(self, topic: str, count: int, replica_lists: list[list[int]], *, write: bool) -> None:
+    def _grow(
+        self, topic: str, count: int, replica_lists: list[list[int]] | None, *, write: bool
+    ) -> None:
         if topic in NO_PATHS:
             raise RefusedTopicError("UNKNOWN_SERVER_ERROR", "")
         node = self.zk.find(znodes.topic_path(topic))
@@ -324,7 +326,7 @@ class ZkAdminManager(Struct, eq=False):
             raise RefusedTopicError(
                 "INVALID_PARTITIONS", f"Topic '{topic}' has {have} partitions already."
             )
-        if replica_lists:
+        if replica_lists is not None:
             if len(replica_lists) != count - have:
                 raise _bad_assignment(f"There are {count - have} new partitions.")
             self._check_lists(replica_lists)
@@ -355,7 +357,8 @@ class ZkAdminManager(Struct, eq=False):
         context, version = self.context, self.context.settings.version
         layers = self._layers()
         if message.topic is not None:
-            if self.zk.usable() and self._exists(message.topic):
+            tells_all = not context.profile.has("unknown_topics_not_described")
+            if self.zk.usable() and (tells_all or self._exists(message.topic)):
                 entries = describe_topic(version, self._own_values(message.topic), layers)
                 response = DescribeConfigsResponse(request, NONE, entries)
             else:

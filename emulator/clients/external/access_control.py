@@ -11,26 +11,25 @@ from emulator import protocol
 from emulator.clients.external.authorization import Authorizer
 from emulator.clients.external.call import AnyCall, Call
 from emulator.common.acls import (
-    ALLOW,
+    ANY,
     CLUSTER,
     CLUSTER_NAME,
-    DENY,
     DESCRIBE,
-    LITERAL,
-    OPERATIONS,
-    PREFIXED,
-    RESOURCE_TYPES,
+    MATCH,
+    USER,
     Acl,
 )
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
-from emulator.quorum_controller.acl_control import why_no_filter
+from emulator.releases.profiles import Profile
 from emulator.wire.messages import security as wire
 from emulator.wire.types import Message
 
 NOT_CONFIGURED: Final = "No Authorizer is configured."
 ON_BROKER: Final = "No Authorizer is configured on the broker"
 SECURITY_DISABLED: Final = ERRORS["SECURITY_DISABLED"].code
+UNKNOWN: Final = 0
+"""The word of an entry or a filter that stands for all that are unknown."""
 UNAUTHORIZED: Final = "CLUSTER_AUTHORIZATION_FAILED"
 NAMELESS: Final = "Invalid empty resource name"
 ONLY_CLUSTER: Final = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
@@ -51,8 +50,6 @@ class DescribeAcls(Struct, eq=False):
         if not client.may_on_cluster(DESCRIBE):
             return wire.DescribeAclsResponse(0, ERRORS[UNAUTHORIZED].code, None)
         acl_filter = _filter(call.message)
-        if reason := why_no_filter(acl_filter):
-            return wire.DescribeAclsResponse(0, ERRORS["INVALID_REQUEST"].code, reason)
         resources: dict[tuple[int, str, int], list[wire.AclDescription]] = {}
         for acl in client.acls:
             if acl.matches(acl_filter):
@@ -69,6 +66,7 @@ class CreateAcls(Struct, eq=False):
     """CreateAcls: completed when the entries are written."""
 
     authorizer: Authorizer
+    has_users: bool
 
     def ask(self, call: Call[wire.CreateAclsRequest]) -> list[AnyMessage]:
         """Create the entries whose resources have valid names."""
@@ -77,7 +75,9 @@ class CreateAcls(Struct, eq=False):
         if any(map(_is_no_entry, call.message.creations)):
             return [protocol.AclsResponse(0, "UNKNOWN_SERVER_ERROR", {})]
         valid = [
-            _entry(creation) for creation in call.message.creations if not _wrong_name(creation)
+            _entry(creation)
+            for creation in call.message.creations
+            if not self._wrong_resource(creation)
         ]
         return [protocol.CreateAclsRequest(valid)]
 
@@ -94,7 +94,7 @@ class CreateAcls(Struct, eq=False):
             return wire.CreateAclsResponse(results=[refused] * len(creations))
         rows, number = [], 0
         for creation in creations:
-            if reason := _wrong_name(creation):
+            if reason := self._wrong_resource(creation):
                 rows.append(wire.AclCreationResult(ERRORS["INVALID_REQUEST"].code, reason))
                 continue
             key = str(number)
@@ -102,6 +102,14 @@ class CreateAcls(Struct, eq=False):
             rows.append(wire.AclCreationResult(code, response.messages.get(key)))
             number += 1
         return wire.CreateAclsResponse(results=rows)
+
+    def _wrong_resource(self, creation: wire.AclCreation) -> str:
+        """Why an entry cannot have its resource; empty if it can."""
+        if creation.resource_type == USER and not self.has_users:
+            return "Invalid resourceType UNKNOWN"
+        if creation.resource_type == CLUSTER and creation.resource_name != CLUSTER_NAME:
+            return ONLY_CLUSTER
+        return "" if creation.resource_name else NAMELESS
 
 
 class DeleteAcls(Struct, eq=False):
@@ -144,19 +152,30 @@ def _text(response: protocol.AclsResponse) -> str | None:
 
 def _is_no_entry(creation: wire.AclCreation) -> bool:
     """Whether a creation has words that only filters have: brokers fail on the whole request."""
-    return (
-        creation.resource_type not in RESOURCE_TYPES
-        or creation.resource_pattern_type not in (LITERAL, PREFIXED)
-        or creation.operation not in OPERATIONS
-        or creation.permission_type not in (DENY, ALLOW)
+    words = (creation.resource_type, creation.operation, creation.permission_type)
+    return ANY in words or creation.resource_pattern_type in (ANY, MATCH)
+
+
+def why_unreadable(message: Message, profile: Profile) -> str:
+    """Why a broker fails to read a request about entries, and hangs up; empty if it does not.
+
+    Source: ``CreateAclsRequest``, ``DescribeAclsRequest``, ``DeleteAclsRequest``.
+    """
+    if isinstance(message, wire.CreateAclsRequest):
+        if profile.has("acl_entries_read_early") and any(map(_is_no_entry, message.creations)):
+            return "an entry has a word that only filters have"
+        entries = [_entry(creation) for creation in message.creations]
+    elif isinstance(message, wire.DescribeAclsRequest):
+        entries = [_filter(message)]
+    elif isinstance(message, wire.DeleteAclsRequest):
+        entries = [_filter(acl_filter) for acl_filter in message.filters]
+    else:
+        return ""
+    is_unknown = profile.has("unknown_acl_words_unreadable") and any(
+        UNKNOWN in (acl.resource_type, acl.pattern_type, acl.operation, acl.permission)
+        for acl in entries
     )
-
-
-def _wrong_name(creation: wire.AclCreation) -> str:
-    """Why an entry's resource cannot have its name; empty if it can."""
-    if creation.resource_type == CLUSTER and creation.resource_name != CLUSTER_NAME:
-        return ONLY_CLUSTER
-    return "" if creation.resource_name else NAMELESS
+    return "a word of an access control entry is unknown" if is_unknown else ""
 
 
 def _entry(creation: wire.AclCreation) -> Acl:

@@ -260,7 +260,12 @@ class CreatePartitions(Struct, eq=False):
         request = call.message
         twice = _named_twice(request)
         topics = {
-            topic.name: (topic.count, [row.broker_ids for row in topic.assignments or ()])
+            topic.name: (
+                topic.count,
+                None
+                if topic.assignments is None
+                else [row.broker_ids for row in topic.assignments],
+            )
             for topic in request.topics
             if topic.name not in twice
         }

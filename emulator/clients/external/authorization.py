@@ -36,7 +36,7 @@ from emulator.common.acls import (
     is_allowed_on_any,
 )
 from emulator.common.errors import ERRORS
-from emulator.metadata_log.records import BROKER_RESOURCE, GROUP_RESOURCE
+from emulator.metadata_log.records import BROKER_RESOURCE, GROUP_RESOURCE, METRICS_RESOURCE
 from emulator.protocol import AnyMessage
 from emulator.releases.config import Settings
 from emulator.wire.messages.cluster import (
@@ -172,7 +172,7 @@ def _describe_configs(message: protocol.DescribeConfigsRequest) -> list[Need]:
 
 
 def _alter_configs(message: protocol.IncrementalAlterConfigsRequest) -> list[Need]:
-    if message.resource_type == BROKER_RESOURCE:
+    if message.resource_type in (BROKER_RESOURCE, METRICS_RESOURCE):
         return [(ALTER_CONFIGS, CLUSTER, CLUSTER_NAME)]
     kind = GROUP if message.resource_type == GROUP_RESOURCE else TOPIC
     return [(ALTER_CONFIGS, kind, message.resource_name)]

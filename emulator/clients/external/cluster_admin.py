@@ -23,8 +23,8 @@ SAFE_DOWNGRADE: Final = 2
 OF_ALL: Final = ("CLUSTER_AUTHORIZATION_FAILED", "NOT_CONTROLLER")
 """Errors of a whole request before 4.0."""
 UPGRADE_TYPES: Final = (wire.UPGRADE, SAFE_DOWNGRADE, 3)
-LISTED: Final = (GROUP, BROKER_LOGGER, BROKER, TOPIC)
-"""Types of resources that exist here, in the order of responses."""
+LISTED: Final = (GROUP, CLIENT_METRICS, BROKER_LOGGER, BROKER, TOPIC)
+"""Types of resources, in the order of responses."""
 TYPES_SINCE: Final = 1
 """The first ListConfigResources version that lists more than client metrics (KIP-1142)."""
 
@@ -144,7 +144,7 @@ class UnregisterBroker:
 
 
 class ListConfigResources:
-    """ListConfigResources: topics, brokers, their loggers, and groups; no client metrics."""
+    """ListConfigResources: topics, brokers, their loggers, groups, and clients' metrics."""
 
     def ask(self, _call: AnyCall) -> list[AnyMessage]:
         return [protocol.ListConfigResourcesRequest()]
@@ -156,13 +156,15 @@ class ListConfigResources:
     ) -> Message:
         """Return the resources of the requested types, all of them if none is named."""
         if call.header.api_version < TYPES_SINCE:
-            return wire.ListConfigResourcesResponse()
+            metrics = [wire.ConfigResource(name) for name in response.subscriptions]
+            return wire.ListConfigResourcesResponse(0, 0, metrics)
         kinds = call.message.resource_types or LISTED
-        if any(kind not in (*LISTED, CLIENT_METRICS) for kind in kinds):
+        if any(kind not in LISTED for kind in kinds):
             return wire.ListConfigResourcesResponse(0, ERRORS["UNSUPPORTED_VERSION"].code)
         brokers = [str(broker) for broker in response.brokers]
         names = {
             GROUP: response.groups,
+            CLIENT_METRICS: response.subscriptions,
             BROKER_LOGGER: brokers,
             BROKER: brokers,
             TOPIC: response.topics,

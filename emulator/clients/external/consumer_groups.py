@@ -1,6 +1,6 @@
 """Requests of external clients about consumer groups of the new protocol (KIP-848)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from emulator import protocol
@@ -15,6 +15,8 @@ from emulator.wire.types import NO_UUID, Message
 HOST: Final = "/127.0.0.1"
 CLASSIC, CONSUMER = 0, 1
 """Types of members."""
+Described = tuple[str, protocol.ConsumerGroupDescription]
+"""A group's name, and what it is."""
 
 
 class GroupHeartbeat:
@@ -87,13 +89,15 @@ class GroupDescribe:
     def ask(self, call: Call[wire.GroupsDescribeRequest]) -> list[AnyMessage]:
         return [self.request(call.message.group_ids)]
 
-    def respond(self, _call: AnyCall, response: protocol.GroupsDescribeResponse) -> Message:
+    def respond(
+        self, call: Call[wire.GroupsDescribeRequest], response: protocol.GroupsDescribeResponse
+    ) -> Message:
         for group in response.groups.values():
             self.known_ids.add(group.names)
-        return self.described(response.groups)
+        return self.described([(name, response.groups[name]) for name in call.message.group_ids])
 
-    def described(self, groups: Mapping[str, protocol.ConsumerGroupDescription]) -> Message:
-        """The response with some groups."""
+    def described(self, groups: Sequence[Described]) -> Message:
+        """The response with groups, each as often as it is named."""
         raise NotImplementedError
 
 
@@ -102,9 +106,9 @@ class ConsumerGroupDescribe(GroupDescribe):
 
     request = protocol.ConsumerGroupDescribeRequest
 
-    def described(self, groups: Mapping[str, protocol.ConsumerGroupDescription]) -> Message:
+    def described(self, groups: Sequence[Described]) -> Message:
         return wire.ConsumerGroupDescribeResponse(
-            groups=[_group(name, group) for name, group in groups.items()]
+            groups=[_group(name, group) for name, group in groups]
         )
 
 

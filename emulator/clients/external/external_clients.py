@@ -71,8 +71,11 @@ from emulator.wire import codec
 from emulator.wire.apis import APIS
 from emulator.wire.error_codes import error_codes
 from emulator.wire.exceptions import UnsupportedVersion, WireError
+from emulator.wire.header import RequestHeader
+from emulator.wire.messages.alter_configs import AlterConfigsRequest
 from emulator.wire.messages.cluster import ApiVersionsRequest
 from emulator.wire.messages.committed_offsets import OffsetFetchRequest
+from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from emulator.wire.messages.fetch import FetchResponse
 from emulator.wire.messages.produce import ProduceRequest
 from emulator.wire.messages.share_groups import ShareFetchRequest
@@ -146,7 +149,9 @@ class ExternalClients:
             "SaslAuthenticate": sasl.SaslAuthenticate(self._authenticator),
             **self._security(in_kraft_mode=context.in_kraft_mode),
             "DescribeAcls": access_control.DescribeAcls(self._authorizer),
-            "CreateAcls": access_control.CreateAcls(self._authorizer),
+            "CreateAcls": access_control.CreateAcls(
+                self._authorizer, context.profile.has("user_resources")
+            ),
             "DeleteAcls": access_control.DeleteAcls(self._authorizer),
             "Metadata": metadata.Metadata(addresses, racks, known_ids),
             "DescribeCluster": metadata.DescribeCluster(addresses, racks),
@@ -155,7 +160,7 @@ class ExternalClients:
             "UpdateFeatures": cluster_admin.UpdateFeatures(context),
             "UnregisterBroker": cluster_admin.UnregisterBroker(),
             "ListConfigResources": cluster_admin.ListConfigResources(),
-            "FindCoordinator": metadata.FindCoordinator(addresses),
+            "FindCoordinator": metadata.FindCoordinator(addresses, context.profile),
             "Produce": produce.Produce(context, magic, known_ids),
             "InitProducerId": transactions.InitProducerId(),
             "AddPartitionsToTxn": transactions.AddPartitionsToTxn(),
@@ -165,10 +170,12 @@ class ExternalClients:
             "TxnOffsetCommit": transactions.TxnOffsetCommit(known_ids),
             "DescribeTransactions": transaction_states.DescribeTransactions(context.kernel),
             "ListTransactions": transaction_states.ListTransactions(context.kernel),
-            "DescribeProducers": transaction_states.DescribeProducers(),
+            "DescribeProducers": transaction_states.DescribeProducers(
+                context.profile.has("producers_of_valid_topics")
+            ),
             "Fetch": fetch.Fetch(context, EncodedRecords(context.ledger, magic), known_ids),
             "ListOffsets": fetch.ListOffsets(context.profile),
-            "OffsetForLeaderEpoch": fetch.OffsetForLeaderEpoch(),
+            "OffsetForLeaderEpoch": fetch.OffsetForLeaderEpoch(context.profile),
             "JoinGroup": groups.JoinGroup(context.profile),
             "SyncGroup": groups.SyncGroup(),
             "Heartbeat": groups.Heartbeat(),
@@ -188,7 +195,7 @@ class ExternalClients:
             "DescribeConfigs": resource_configs.DescribeConfigs(context),
             "IncrementalAlterConfigs": resource_configs.IncrementalAlterConfigs(context),
             "AlterConfigs": resource_configs.AlterConfigs(context),
-            "DescribeLogDirs": log_dirs.DescribeLogDirs(),
+            "DescribeLogDirs": log_dirs.DescribeLogDirs(context.profile),
             "AlterReplicaLogDirs": log_dirs.AlterReplicaLogDirs(),
             "OffsetDelete": committed_offsets.OffsetDelete(),
             "ElectLeaders": admin.ElectLeaders(context),
@@ -351,7 +358,26 @@ class ExternalClients:
         self._authenticator.check(connection, api.name)
         if not is_known and header.api_key != API_VERSIONS:
             raise WireError(f"{api.name} {header.api_version} is no version that this broker takes")
+        if reason := self._unreadable(header, message):
+            raise WireError(f"{api.name} cannot be read: {reason}")
         return Call(number, connection, header, message)
+
+    def _unreadable(self, header: RequestHeader, message: Message) -> str:
+        """Why the request that a frame was decoded to cannot be made of it; empty if it can."""
+        profile = self.context.profile
+        if isinstance(message, FindCoordinatorRequest) and header.api_version > 0:
+            is_early = not profile.has("coordinator_types_read_late")
+            is_known = message.key_type in (metadata.GROUP, metadata.TRANSACTION)
+            return "it is about an unknown type" if is_early and not is_known else ""
+        return access_control.why_unreadable(message, profile)
+
+    def _is_never_answered(self, message: Message) -> bool:
+        """Whether a broker fails when it logs a request, so that nothing is read any more."""
+        if not isinstance(message, AlterConfigsRequest):
+            return False
+        named = {(row.resource_type, row.resource_name) for row in message.resources}
+        is_twice = len(named) < len(message.resources)
+        return is_twice and self.context.profile.has("alter_configs_named_once")
 
     def _begin(self, call: AnyCall, frame: bytes) -> None:
         number, connection, header, message = call
@@ -361,7 +387,7 @@ class ExternalClients:
         api = APIS[header.api_key].name
         self._note_received(call, api)
         fault = self._injected(api, call)
-        if fault is not None and fault.drop:
+        if self._is_never_answered(message) or (fault is not None and fault.drop):
             connection.frame = frame  # as a broker that never gets to it, nor to what follows it
             return
         messages = self._authorized(api, connection, self._translators[api].ask(call))

@@ -1,7 +1,7 @@
 """Fetches of external consumers: the exact bytes that producers sent, or their equivalent."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -11,7 +11,7 @@ from emulator import events, protocol
 from emulator.clients.context import ClientContext
 from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.encoded_records import EncodedRecords
-from emulator.clients.external.ids import split_tp, tp_of
+from emulator.clients.external.ids import named_once, split_tp, tp_of
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.common.names import UNRESOLVED
@@ -186,6 +186,11 @@ class ListOffsets(Struct, eq=False):
 
     def ask(self, call: Call[offsets.ListOffsetsRequest]) -> list[AnyMessage]:
         request, version = call.message, call.header.api_version
+        times = Counter(
+            tp_of(topic.name, partition.partition_index)
+            for topic in request.topics
+            for partition in topic.partitions
+        )
         asked = [
             protocol.ListOffsetsRequest(
                 DEBUGGING if request.replica_id == DEBUGGING else -1,
@@ -195,15 +200,20 @@ class ListOffsets(Struct, eq=False):
                 by_wall_clock=True,
                 read_committed=request.isolation_level == READ_COMMITTED,
             )
-            for topic in request.topics
+            for topic in self._topics(request)
             for partition in topic.partitions
         ]
-        times = Counter(row.tp for row in asked)
         refused = (self._refusal(row, version, times[row.tp]) for row in asked)
         return [
             row if error == NONE else protocol.ListOffsetsResponse(0, row.tp, error, -1, -1)
             for row, error in zip(asked, refused, strict=True)
         ]
+
+    def _topics(self, request: offsets.ListOffsetsRequest) -> Sequence[offsets.ListOffsetsTopic]:
+        """The topics of a request, each partition as often as it is answered."""
+        if self.profile.has("listed_offsets_by_row"):
+            return request.topics
+        return named_once(request.topics, "name", "partition_index")
 
     def _refusal(self, asked: protocol.ListOffsetsRequest, version: int, times: int) -> str:
         """Return the error of a partition that need not be looked at.
@@ -224,7 +234,7 @@ class ListOffsets(Struct, eq=False):
     ) -> Message:
         remaining = iter(responses)
         topics = []
-        for topic in call.message.topics:
+        for topic in self._topics(call.message):
             rows = []
             for partition in topic.partitions:
                 response = next(remaining)
@@ -258,32 +268,52 @@ def _old_style(response: protocol.ListOffsetsResponse, timestamp: int, limit: in
 LATEST: Final = -1
 
 
-class OffsetForLeaderEpoch:
+class OffsetForLeaderEpoch(Struct, eq=False):
     """OffsetForLeaderEpoch: end offsets of leader epochs (KIP-101, KIP-320)."""
 
+    profile: Profile
+
     def ask(self, call: Call[offsets.OffsetForLeaderEpochRequest]) -> list[AnyMessage]:
-        partitions = {
-            tp_of(topic.topic, partition.partition): (
-                partition.current_leader_epoch,
-                partition.leader_epoch,
-            )
-            for topic in call.message.topics
-            for partition in topic.partitions
-        }
-        return [protocol.OffsetsForLeaderEpochRequest(-1, partitions, one_shot=True)]
+        """Ask about all partitions at once, and again about those that are named again."""
+        asked: list[dict[str, tuple[int, int]]] = [{}]
+        for at, tp, row in self._rows(call.message):
+            if at == len(asked):
+                asked.append({})
+            asked[at][tp] = (row.current_leader_epoch, row.leader_epoch)
+        return [protocol.OffsetsForLeaderEpochRequest(-1, them, one_shot=True) for them in asked]
+
+    def _topics(
+        self, request: offsets.OffsetForLeaderEpochRequest
+    ) -> Sequence[offsets.OffsetForLeaderTopic]:
+        if self.profile.has("epoch_ends_by_row"):
+            return request.topics
+        return named_once(request.topics, "topic", "partition")
+
+    def _rows(
+        self, request: offsets.OffsetForLeaderEpochRequest
+    ) -> Iterator[tuple[int, str, offsets.OffsetForLeaderPartition]]:
+        """How often each partition was named before, its name, and what is asked about it."""
+        times: Counter[str] = Counter()
+        for topic in self._topics(request):
+            for partition in topic.partitions:
+                tp = tp_of(topic.topic, partition.partition)
+                yield times[tp], tp, partition
+                times[tp] += 1
 
     def respond(
         self,
         call: Call[offsets.OffsetForLeaderEpochRequest],
-        response: protocol.OffsetsForLeaderEpochResponse,
+        *responses: protocol.OffsetsForLeaderEpochResponse,
     ) -> Message:
+        rows = self._rows(call.message)
         topics = []
-        for topic in call.message.topics:
-            rows = []
+        for topic in self._topics(call.message):
+            ends = []
             for partition in topic.partitions:
-                error, epoch, end = response.partitions[tp_of(topic.topic, partition.partition)]
-                rows.append(
+                at, tp, _ = next(rows)
+                error, epoch, end = responses[at].partitions[tp]
+                ends.append(
                     offsets.EpochEndOffset(ERRORS[error].code, partition.partition, epoch, end)
                 )
-            topics.append(offsets.OffsetForLeaderTopicResult(topic.topic, rows))
+            topics.append(offsets.OffsetForLeaderTopicResult(topic.topic, ends))
         return offsets.OffsetForLeaderEpochResponse(topics=topics)

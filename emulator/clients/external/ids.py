@@ -1,8 +1,10 @@
 """Topic ids and partitions in the wire protocol, and their names in the emulator."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from emulator.common.names import split
 from emulator.protocol import TopicDescription
@@ -10,6 +12,17 @@ from emulator.wire.types import NO_UUID
 
 Value = TypeVar("Value")
 Row = TypeVar("Row")
+
+
+class WithPartitions(Protocol):
+    """A topic in a request with its partitions."""
+
+    @property
+    def partitions(self) -> Sequence[Any]:
+        """The partitions."""
+
+
+Named = TypeVar("Named", bound=WithPartitions)
 UUID_BYTES = 16
 SIGN_BIT = 1 << 31
 UINT32_MAX = (1 << 32) - 1
@@ -28,6 +41,24 @@ def split_tp(name: str) -> tuple[str, int]:
     """The topic and the number of which :func:`tp_of` made a name."""
     topic, partition = split(name)
     return topic, partition - 2 * SIGN_BIT if partition >= SIGN_BIT else partition
+
+
+def named_once(topics: Iterable[Named], name: str, number: str) -> list[Named]:
+    """The topics of a request as a broker has them that reads their partitions into a map.
+
+    ``name`` and ``number`` are the fields that a topic and a partition are known by; of what is
+    said of a partition again the last counts.
+    """
+    first: dict[str, Named] = {}
+    rows: dict[str, dict[int, Any]] = {}
+    for topic in topics:
+        key = getattr(topic, name)
+        first.setdefault(key, topic)
+        rows.setdefault(key, {}).update({getattr(row, number): row for row in topic.partitions})
+    return [
+        replace(topic, partitions=list(rows[key].values()))  # type: ignore[type-var]
+        for key, topic in first.items()
+    ]
 
 
 def by_topic(values: Mapping[str, Value], row: Callable[[int, Value], Row]) -> dict[str, list[Row]]:

@@ -14,6 +14,7 @@ from emulator.common.errors import ERRORS, NONE
 from emulator.common.names import INTERNAL_TOPICS
 from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadataResponse
 from emulator.releases.config import Settings
+from emulator.releases.profiles import Profile
 from emulator.wire.messages import cluster as wire
 from emulator.wire.messages import coordinator as finding
 from emulator.wire.types import API_VERSIONS, NO_UUID, Message
@@ -214,14 +215,17 @@ class FindCoordinator(Struct, eq=False):
     """FindCoordinator: of one group, or of several from version 4 on (KIP-699)."""
 
     addresses: Addresses
+    profile: Profile
 
     def ask(self, call: Call[finding.FindCoordinatorRequest]) -> list[AnyMessage]:
         """Request the coordinator of each group or transactional id."""
         request = call.message
+        is_told = self.profile.has("unknown_coordinator_type_invalid")
+        unknown = "INVALID_REQUEST" if is_told else "UNKNOWN_SERVER_ERROR"
         return [
             protocol.FindCoordinatorRequest(key, request.key_type == TRANSACTION)
             if request.key_type in (GROUP, TRANSACTION)
-            else protocol.FindCoordinatorResponse(0, key, "INVALID_REQUEST")
+            else protocol.FindCoordinatorResponse(0, key, unknown)
             for key in self._keys(call)
         ]
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -10,6 +10,7 @@ from emulator import protocol
 from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
 from emulator.common.errors import ERRORS, NONE
+from emulator.common.java_numbers import java_integer
 from emulator.protocol import AnyMessage
 from emulator.releases.broker_configs import broker_configs
 from emulator.releases.config_descriptions import DEFAULT, ConfigEntry, unexpected_broker
@@ -30,6 +31,12 @@ SUBTRACT: Final = 3
 """Operations on config values (``AlterConfigOp.OpType``)."""
 
 AnyResource = configs.AlterConfigsResource | alter_configs.AlterConfigsResource
+Resource = TypeVar(
+    "Resource",
+    configs.DescribeConfigsResource,
+    configs.AlterConfigsResource,
+    alter_configs.AlterConfigsResource,
+)
 
 
 class OfResources:
@@ -37,6 +44,12 @@ class OfResources:
 
     def __init__(self, context: ClientContext) -> None:
         self.profile = context.profile
+        self.has_subscriptions = context.in_kraft_mode and self.profile.has(
+            "client_metrics_resources"
+        )
+        self.tells_all_of_subscriptions = not self.profile.has(
+            "metrics_subscriptions_are_configurations"
+        )
         self.has_groups = bool(group_configs(context.profile.numbers))
         self.checks_each = context.profile.has("wrong_value_is_invalid_config")
         self.has_no_nulls = context.profile.has("empty_config_keys_mean_all")
@@ -53,6 +66,14 @@ class OfResources:
             known.add(GROUP)
         return kind not in known
 
+    def once(self, resources: Sequence[Resource]) -> list[Resource]:
+        """The resources of a request that a broker reads into a map: the last of a name counts."""
+        last: dict[tuple[int, str], Resource] = {}
+        for resource in resources:
+            kind = 0 if self.is_unexpected(resource.resource_type) else resource.resource_type
+            last[kind, resource.resource_name] = resource
+        return list(last.values())
+
 
 class DescribeConfigs(OfResources):
     """DescribeConfigs: of topics, groups (4.0), and the broker that receives the request.
@@ -62,10 +83,22 @@ class DescribeConfigs(OfResources):
     """
 
     def ask(self, call: Call[configs.DescribeConfigsRequest]) -> list[AnyMessage]:
-        resources = call.message.resources
+        resources = self._resources(call.message)
         if any(self.is_unexpected(resource.resource_type) for resource in resources):
             return [protocol.DescribeConfigsResponse(0, "INVALID_REQUEST") for _ in resources]
         return [self._description(resource, call.connection.broker) for resource in resources]
+
+    def _resources(
+        self, request: configs.DescribeConfigsRequest
+    ) -> list[configs.DescribeConfigsResource]:
+        if self.profile.has("configs_named_by_row"):
+            return request.resources
+        return [
+            replace(resource, resource_type=0)
+            if self.is_unexpected(resource.resource_type)
+            else resource
+            for resource in self.once(request.resources)
+        ]
 
     def respond(
         self,
@@ -75,12 +108,13 @@ class DescribeConfigs(OfResources):
         """Return the values, their sources and, if requested, their synonyms."""
         request = call.message
         results = []
-        for resource, response in zip(request.resources, responses, strict=True):
+        for resource, response in zip(self._resources(request), responses, strict=True):
             keys = resource.configuration_keys
             rows = [
                 _described(entry, synonyms=request.include_synonyms)
                 for entry in response.entries
                 if self.is_requested(entry.name, keys)
+                or (resource.resource_type == CLIENT_METRICS and self.tells_all_of_subscriptions)
             ]
             code = ERRORS[response.error].code
             kind, name = resource.resource_type, resource.resource_name
@@ -101,6 +135,8 @@ class DescribeConfigs(OfResources):
             return protocol.DescribeConfigsRequest(None, resource.resource_name)
         if resource.resource_type == GROUP:
             return protocol.DescribeConfigsRequest(None, group=resource.resource_name)
+        if resource.resource_type == CLIENT_METRICS and self.has_subscriptions:
+            return protocol.DescribeConfigsRequest(None, subscription=resource.resource_name)
         if resource.resource_type == BROKER_LOGGER:
             reason = unexpected_broker(resource.resource_name, broker, or_all=False)
             return protocol.DescribeConfigsResponse(
@@ -130,7 +166,19 @@ class AltersResources(OfResources):
     Source: ``ConfigAdminManager.preprocess``; before 3.3 ``KafkaApis`` and ``ZkAdminManager``.
     """
 
-    def refusals(self, resources: Sequence[AnyResource]) -> list[AnyMessage | None]:
+    refuses_rows = False
+
+    def answered(self, resources: Sequence[Resource]) -> Sequence[Resource]:
+        """The resources of a request as often as they are answered.
+
+        Before 3.3 it is once, but for an incremental request that is refused as a whole.
+        """
+        is_read = self.checks_each or (
+            self.refuses_rows and any(self.is_unexpected(row.resource_type) for row in resources)
+        )
+        return resources if is_read else self.once(resources)
+
+    def refusals(self, resources: Sequence[AnyResource], broker: int) -> list[AnyMessage | None]:
         """Why a broker refuses resources before it asks the controller; None if it does not.
 
         Before 3.3 an unexpected type of resource refuses the whole request.
@@ -139,16 +187,16 @@ class AltersResources(OfResources):
             if any(self.is_unexpected(resource.resource_type) for resource in resources):
                 reason = "Unexpected resource type UNKNOWN"
                 return [_refused(resource, "INVALID_REQUEST", reason) for resource in resources]
-            return [self._refusal(resource) for resource in resources]
+            return [self._refusal(resource, broker) for resource in resources]
         times = Counter((resource.resource_type, resource.resource_name) for resource in resources)
         return [
             _refused(resource, "INVALID_REQUEST", "Each resource must appear at most once.")
             if times[resource.resource_type, resource.resource_name] > 1
-            else self._refusal(resource)
+            else self._refusal(resource, broker)
             for resource in resources
         ]
 
-    def _refusal(self, resource: AnyResource) -> AnyMessage | None:
+    def _refusal(self, resource: AnyResource, broker: int) -> AnyMessage | None:
         """Why one resource is refused; before 3.3 a name that replaces twice is the last one."""
         kind = resource.resource_type
         checks_keys = self.checks_each or isinstance(resource, configs.AlterConfigsResource)
@@ -163,10 +211,17 @@ class AltersResources(OfResources):
             return _refused(resource, "INVALID_REQUEST", reason)
         if self.is_unexpected(kind):
             return _refused(resource, "INVALID_REQUEST", f"Unknown resource type {kind}")
-        if kind not in (TOPIC, BROKER, GROUP):
-            reason = "Topics, brokers and groups (4.0) can be altered here."
-            return _refused(resource, "INVALID_REQUEST", reason)
+        if kind == BROKER_LOGGER:
+            return self.loggers(resource, broker)
+        if kind == CLIENT_METRICS and not self.has_subscriptions:
+            reason = "only supported for topics and brokers, but resource type is CLIENT_METRICS"
+            return _refused(resource, "INVALID_REQUEST", f"AlterConfigs is {reason}")
         return None
+
+    def loggers(self, resource: AnyResource, _broker: int) -> AnyMessage:
+        """The answer to who alters loggers, which only an incremental request may do."""
+        kind = resource.resource_type
+        return _refused(resource, "INVALID_REQUEST", f"Unknown resource type {kind}")
 
     @staticmethod
     def rows(
@@ -197,13 +252,37 @@ def _is_null(config: configs.AlterableConfig | alter_configs.AlterableConfig) ->
 class IncrementalAlterConfigs(AltersResources):
     """IncrementalAlterConfigs (KIP-339): of topics, brokers and groups (4.0)."""
 
+    refuses_rows = True
+
+    def loggers(self, resource: AnyResource, broker: int) -> AnyMessage:
+        """Check the changes of levels; a broker here has no loggers (``RuntimeLoggerManager``)."""
+        number = java_integer(resource.resource_name)
+        noun = "Node" if self.checks_each else "Broker"
+        error, reason = "INVALID_REQUEST", ""
+        if number is None:
+            reason = f"{noun} id must be an integer, but it is: {resource.resource_name}"
+        elif number != broker:
+            is_node = f"Unexpected node id. Expected {broker}, but received {number}"
+            is_broker = f"Unexpected broker id, expected {broker}, but received {number}"
+            reason = is_node if self.checks_each else is_broker
+        for config in resource.configs if not reason else ():
+            operation = getattr(config, "config_operation", SET)
+            if operation in (APPEND, SUBTRACT):
+                word = "APPEND" if operation == APPEND else "SUBTRACT"
+                reason = f"{word} operation is not allowed for the BROKER_LOGGER resource"
+            else:
+                error = "INVALID_CONFIG" if self.checks_each else "INVALID_REQUEST"
+                reason = f"Logger {config.name} does not exist!"
+            break
+        return _refused(resource, error if reason else NONE, reason)
+
     def ask(self, call: Call[configs.IncrementalAlterConfigsRequest]) -> list[AnyMessage]:
         """Alter each resource in a request of its own."""
-        request = call.message
+        resources = self.answered(call.message.resources)
         return [
-            refusal or self._change(resource, validate_only=request.validate_only)
+            refusal or self._change(resource, validate_only=call.message.validate_only)
             for resource, refusal in zip(
-                request.resources, self.refusals(request.resources), strict=True
+                resources, self.refusals(resources, call.connection.broker), strict=True
             )
         ]
 
@@ -240,7 +319,7 @@ class IncrementalAlterConfigs(AltersResources):
             if config.config_operation not in (APPEND, SUBTRACT):
                 continue
             word = "append" if config.config_operation == APPEND else "subtract"
-            if resource.resource_type == GROUP:
+            if resource.resource_type in (GROUP, CLIENT_METRICS):
                 reason = f"Can't {word.upper()} to key {config.name} because its type is not LIST."
                 return _refused(resource, "INVALID_CONFIG", reason)
             key = broker_configs(self.profile.numbers).get(config.name)
@@ -255,7 +334,7 @@ class IncrementalAlterConfigs(AltersResources):
     def respond(
         self, call: Call[configs.IncrementalAlterConfigsRequest], *responses: AnyMessage
     ) -> Message:
-        rows = self.rows(call.message.resources, responses)
+        rows = self.rows(self.answered(call.message.resources), responses)
         return configs.IncrementalAlterConfigsResponse(responses=rows)
 
 
@@ -264,11 +343,11 @@ class AlterConfigs(AltersResources):
 
     def ask(self, call: Call[alter_configs.AlterConfigsRequest]) -> list[AnyMessage]:
         """Alter each resource in a request of its own."""
-        request = call.message
+        resources = self.answered(call.message.resources)
         return [
-            refusal or self._replacement(resource, validate_only=request.validate_only)
+            refusal or self._replacement(resource, validate_only=call.message.validate_only)
             for resource, refusal in zip(
-                request.resources, self.refusals(request.resources), strict=True
+                resources, self.refusals(resources, call.connection.broker), strict=True
             )
         ]
 
@@ -286,8 +365,8 @@ class AlterConfigs(AltersResources):
     def respond(
         self, call: Call[alter_configs.AlterConfigsRequest], *responses: AnyMessage
     ) -> Message:
-        rows = self.rows(call.message.resources, responses)
-        if not self.checks_each:  # the row is made of a ConfigResource, whose type is unknown then
+        rows = self.rows(self.answered(call.message.resources), responses)
+        if not self.profile.has("null_config_values_refused"):  # made of a ConfigResource
             rows = [
                 replace(row, resource_type=0) if self.is_unexpected(row.resource_type) else row
                 for row in rows

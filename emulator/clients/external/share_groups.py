@@ -1,6 +1,6 @@
 """Requests of external clients about share groups (KIP-932)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -11,6 +11,7 @@ from emulator.clients.context import ClientContext
 from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.consumer_groups import (
     HOST,
+    Described,
     GroupDescribe,
     GroupHeartbeat,
     described_assignment,
@@ -56,9 +57,9 @@ class ShareGroupDescribe(GroupDescribe):
 
     request = protocol.ShareGroupDescribeRequest
 
-    def described(self, groups: Mapping[str, protocol.ConsumerGroupDescription]) -> Message:
+    def described(self, groups: Sequence[Described]) -> Message:
         return wire.ShareGroupDescribeResponse(
-            groups=[_group(name, group) for name, group in groups.items()]
+            groups=[_group(name, group) for name, group in groups]
         )
 
 

@@ -8,6 +8,7 @@ from emulator import protocol
 from emulator.clients.external.call import AnyCall, Call
 from emulator.clients.external.ids import split_tp, tp_of
 from emulator.common.errors import ERRORS, NONE
+from emulator.common.names import is_topic_name
 from emulator.protocol import AnyMessage
 from emulator.simulation.kernel import Kernel, KernelState
 from emulator.wire.messages import transaction_states as wire
@@ -111,8 +112,10 @@ class ListTransactions(Struct, eq=False):
         return longer_than_ms < 0 or now_ms - _started_ms(description, clock) > longer_than_ms
 
 
-class DescribeProducers:
+class DescribeProducers(Struct, eq=False):
     """DescribeProducers."""
+
+    refuses_names: bool
 
     def ask(self, call: Call[wire.DescribeProducersRequest]) -> list[AnyMessage]:
         """Request the producers of all partitions at once."""
@@ -143,6 +146,8 @@ class DescribeProducers:
                     )
                     for producer in producers
                 ]
+                if self.refuses_names and not is_topic_name(topic.name):
+                    error = "INVALID_TOPIC_EXCEPTION"
                 code = ERRORS[error].code
                 reason = NOT_HOSTED if topic.name in unknown else None
                 rows.append(wire.DescribeProducersPartition(number, code, reason, states))

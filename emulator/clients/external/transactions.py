@@ -92,6 +92,7 @@ class AddPartitionsToTxn:
                     for number in topic.partitions
                 ],
                 transaction.verify_only,
+                call.header.api_version < SEVERAL_SINCE,
             )
             for transaction in self._transactions(call)
         ]

@@ -6,6 +6,7 @@ from emulator.common.names import is_topic_name
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
     GROUP_RESOURCE,
+    METRICS_RESOURCE,
     RECOVERED,
     TOPIC_RESOURCE,
     ClearElrRecord,
@@ -166,6 +167,8 @@ def _is_created(attempt: Attempt, topic: str) -> bool:
 def _resource(record: ConfigRecord) -> str:
     if record.resource_type == TOPIC_RESOURCE:
         return f"topic {record.resource_name}"
+    if record.resource_type == METRICS_RESOURCE:
+        return f"subscription {record.resource_name}"
     if record.resource_type == GROUP_RESOURCE:
         return f"group {record.resource_name}"
     return f"broker {record.resource_name}" if record.resource_name else "all brokers"

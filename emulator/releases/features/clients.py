@@ -47,6 +47,32 @@ unsubscribed_partitions_revoked | since 4.2 | KAFKA-19431
     a consumer gives up a topic's partitions as soon as it does not subscribe to the topic
 durations_named_with_a_dot | 4.0 to 4.0 | ShareGroupAutoOffsetResetStrategy, ended by ShareGroupAutoOffsetResetStrategy
     a wrong share.auto.offset.reset is told to be by_duration:<PnDTnHnMn.nS.>, with a dot
+listed_offsets_by_row | 2.7 to 3.9 | KafkaApis.handleListOffsetRequestV1AndAbove, ended by ReplicaManager.fetchOffset
+    ListOffsets answers each time that a partition is named, not once
+epoch_ends_by_row | since 2.8 | OffsetsForLeaderEpochRequest
+    OffsetForLeaderEpoch answers each time that a partition is named, not once
+coordinator_types_read_late | since 2.3 | FindCoordinatorRequest
+    an unknown type in FindCoordinator is an error, and does not close the connection
+unknown_coordinator_type_invalid | since 2.8 | FindCoordinatorRequest.CoordinatorType
+    that error is INVALID_REQUEST instead of UNKNOWN_SERVER_ERROR
+all_topics_of_log_dirs | 2.6 to 3.6 | ReplicaManager.describeLogDirs, ended by ReplicaManager.describeLogDirs
+    DescribeLogDirs tells of all topics with logs, without partitions if none of them is named
+producers_of_valid_topics | since 3.0 | KafkaApis.handleDescribeProducersRequest
+    DescribeProducers refuses an invalid name with INVALID_TOPIC_EXCEPTION
+acl_entries_read_early | 2.0 to 2.4 | ResourcePattern, ended by CreateAclsRequest
+    CreateAcls with a word that only filters have cannot be read, and closes the connection
+unknown_acl_words_unreadable | since 2.5 | CreateAclsRequest, DescribeAclsRequest, DeleteAclsRequest
+    a request cannot be read that has the word for what is unknown in entries or filters
+user_resources | since 3.3 | KIP-373
+    users are a type of resources to which access is controlled
+internal_topics_not_in_transactions | since 1.0 | KafkaApis.handleAddPartitionToTxnRequest
+    a client that adds an internal topic is told TOPIC_AUTHORIZATION_FAILED for it
+transactional_members_checked_as_others | since 3.0 | GroupCoordinator.validateOffsetCommit
+    who sends any of member id and generation in TxnOffsetCommit has to be a current member by both
+ongoing_transactions_known_by_epoch | since 4.0 | UnifiedLog.hasOngoingTransaction
+    a leader has a transaction verified whose producer has another epoch than the one under way
+transaction_verified_before_member | since 3.7 | GroupCoordinator.doTxnCommitOffsets
+    TxnOffsetCommit has its transaction verified before the member that commits is looked at
 throttled_clients_told_at_once | since 2.0 | KIP-219
     a client that exceeds a quota is told so at once, and then not read from for a while
 group_configs_inherit | since 4.3 | GroupConfig.validate

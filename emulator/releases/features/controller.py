@@ -17,6 +17,12 @@ null_config_values_refused | since 2.6 | AdminManager.alterConfigs
     a null value in AlterConfigs is INVALID_REQUEST instead of UNKNOWN_SERVER_ERROR
 empty_config_keys_mean_all | since 2.7 | AdminManager.describeConfigs
     an empty list of names in DescribeConfigs means all, and no error has an empty message
+configs_named_by_row | since 2.7 | DescribeConfigsRequest
+    DescribeConfigs answers each time that a resource is named, with the type that was named
+alter_configs_named_once | since 2.6 | AlterConfigsRequest.configs
+    AlterConfigs that names a resource twice is not answered: the broker fails when it logs it
+unknown_topics_not_described | since 2.0 | AdminManager.describeConfigs
+    DescribeConfigs refuses a topic that does not exist, which had default values before
 broker_logger_resources | since 2.4 | KIP-412
     a broker's log levels are a resource of DescribeConfigs and AlterConfigs
 client_metrics_resources | since 3.7 | KIP-714

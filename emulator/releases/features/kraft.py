@@ -54,6 +54,8 @@ directory_assignment_clears_elr | 4.0 to 4.2 | ReplicationControlManager.handleA
     its replica is
 replication_factor_change_refusable | since 4.1 | KIP-860
     a reassignment may ask that the replication factor stays
+metrics_subscriptions_are_configurations | since 4.0 | ClientMetricsConfigs
+    a subscription to clients' metrics has defaults and types, and is described with both
 zk_migration_state_in_log | 3.4 to 3.9 | KIP-866, ended by ActivationRecordsGenerator
     a new metadata log says that no migration from ZooKeeper is under way
 """)

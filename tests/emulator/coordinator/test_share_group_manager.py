@@ -95,7 +95,7 @@ def test_a_share_group_takes_no_committed_offsets() -> None:
     bench = begun()
     committed = bench.response_to(bench.commit(5))
     assert committed.error == "GROUP_ID_NOT_FOUND"
-    in_transaction = TxnOffsetCommitRequest("x", 7, 0, "g", -1, "", {"t-0": 5})
+    in_transaction = TxnOffsetCommitRequest("", 7, 0, "g", -1, "", {"t-0": 5})
     assert bench.ask(in_transaction).error == "GROUP_ID_NOT_FOUND"
     assert bench.ask(OffsetDeleteRequest("g", ["t-0"])).error == "GROUP_ID_NOT_FOUND"
     bench.lab.wait(100)

@@ -69,6 +69,9 @@ new_topic_configuration_checked_first documents..2.5
 new_topic_invalid_config_error 2.1..3.9
 null_config_values_refused 2.7..3.9
 empty_config_keys_mean_all 2.7..3.9
+configs_named_by_row 2.7..3.9
+alter_configs_named_once 2.7..3.9
+unknown_topics_not_described 2.0.0..3.9
 broker_logger_resources 2.4..3.9
 client_metrics_resources 3.9
 metadata_topic_prohibited 3.5..3.9
@@ -135,6 +138,19 @@ group_metadata_hash
 heartbeats_checked_before_coordinator
 unsubscribed_partitions_revoked
 durations_named_with_a_dot
+listed_offsets_by_row 2.7..3.9
+epoch_ends_by_row 2.8..3.9
+coordinator_types_read_late 2.4..3.9
+unknown_coordinator_type_invalid 2.8..3.9
+all_topics_of_log_dirs 2.7..3.5
+producers_of_valid_topics 3.5..3.9
+acl_entries_read_early 2.0.0..2.4
+unknown_acl_words_unreadable 2.5..3.9
+user_resources 3.5..3.9
+internal_topics_not_in_transactions 1.1..3.9
+transactional_members_checked_as_others 3.5..3.9
+ongoing_transactions_known_by_epoch
+transaction_verified_before_member 3.9
 throttled_clients_told_at_once 2.0.0..3.9
 group_configs_inherit
 group_limits_in_numbers
@@ -240,6 +256,7 @@ reassignment_completes_with_all_replicas 3.9
 reassignment_completes_unless_shrinking
 directory_assignment_clears_elr
 replication_factor_change_refusable
+metrics_subscriptions_are_configurations
 zk_migration_state_in_log 3.5..3.9
 """
 """Each feature with the recommended versions that have it: one, or from one to another."""

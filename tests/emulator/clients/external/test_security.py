@@ -26,11 +26,14 @@ def lab(request: pytest.FixtureRequest) -> WireLab:
 
 def test_without_an_authorizer_there_are_no_access_control_lists(lab: WireLab) -> None:
     client = lab.connect()
-    assert lab.ask(client, wire.DescribeAclsRequest(), 2).error_code == SECURITY_DISABLED
+    assert (
+        lab.ask(client, wire.DescribeAclsRequest(1, None, 1, None, None, 1, 1), 2).error_code
+        == SECURITY_DISABLED
+    )
     creations = [wire.AclCreation(2, "t", 3, "User:a", "*", 3, 3)] * 2
     results = lab.ask(client, wire.CreateAclsRequest(creations), 2).results
     assert [each.error_code for each in results] == [SECURITY_DISABLED] * 2
-    filters = [wire.DeleteAclsFilter(2, "t")]
+    filters = [wire.DeleteAclsFilter(2, "t", 3, None, None, 1, 1)]
     (result,) = lab.ask(client, wire.DeleteAclsRequest(filters), 2).filter_results
     assert result.error_code == SECURITY_DISABLED
     assert result.error_message == "No Authorizer is configured."
