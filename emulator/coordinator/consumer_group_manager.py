@@ -112,6 +112,7 @@ class ConsumerGroupManager(
             profile.has("ranges_kept"),
             profile.has("static_members_reassigned"),
             profile.has("consumer_group_early_access"),
+            profile.has("consumers_rejoin_with_epoch_zero"),
         )
 
     @property
@@ -310,7 +311,7 @@ class ConsumerGroupManager(
                 raise Refused("MEMBER_ID_REQUIRED", "")
             self._joined(group, request, join, name)
         except Refused as refused:
-            told = name if refused.error == "MEMBER_ID_REQUIRED" else message.member_id
+            told = name if refused.error == "MEMBER_ID_REQUIRED" else ""
             response = JoinGroupResponse(request, message.group, refused.error, told)
             self.metadata.respond(request, response)
 

@@ -380,7 +380,9 @@ class GroupCoordinator:
         group = self.group(name) if waits else self.offsets.committed([name]).get(name)
         is_member = message.member_id is not None or message.member_epoch >= 0
         if error == NONE and group is not None and group.consumer is not None and is_member:
-            error = offset_error(group.consumer, message.member_id or "", message.member_epoch)
+            error = "UNKNOWN_SERVER_ERROR"  # a member without an id is looked for in vain
+            if message.member_id is not None:
+                error = offset_error(group.consumer, message.member_id, message.member_epoch)
         waits = waits and error == NONE
         known = {} if group is None or error != NONE else group.offsets
         if group is not None and waits:

@@ -102,6 +102,7 @@ class Rules(NamedTuple):
     ``keeps_ranges`` and ``reassigns_static`` are those of 3.8: the assignor ``range`` leaves
     members what they have, and a member that replaces a static one has a new target computed.
     ``is_early``: those of 3.7, which moves members in other steps, and assigns in turn.
+    ``joins_again`` (4.2): members may join again with epoch 0.
     """
 
     max_size: int
@@ -114,6 +115,7 @@ class Rules(NamedTuple):
     keeps_ranges: bool = False
     reassigns_static: bool = False
     is_early: bool = False
+    joins_again: bool = True
 
     @property
     def assign(self) -> Assignors:
@@ -343,7 +345,8 @@ def _member_of(
         if joins and name not in group.members:
             return Member(name)
         member = known_member(group, name)
-        check_epoch(member, request.member_epoch, request.owned)
+        if not (joins and rules.joins_again):
+            check_epoch(member, request.member_epoch, request.owned)
         return member
     if static is None:
         if not joins:

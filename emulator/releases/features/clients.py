@@ -79,6 +79,8 @@ group_configs_inherit | since 4.3 | GroupConfig.validate
     the values that a group does not set are those of the brokers, told by their names
 group_limits_in_numbers | since 4.4 | GroupConfig.validateIntRange
     a group's value that is out of range is told the range, not the brokers' names for it
+consumers_rejoin_with_epoch_zero | since 4.2 | GroupMetadataManager.throwIfConsumerGroupMemberEpochIsInvalid
+    a member of a consumer group that the coordinator knows may send epoch 0, and keeps its own
 target_assignments_wait | since 4.3 | KIP-1263
     a consumer group's partitions are assigned at intervals, however often members change
 revoking_partitions_described | since 4.3 | KIP-848

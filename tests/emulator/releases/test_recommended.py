@@ -154,6 +154,7 @@ transaction_verified_before_member 3.9
 throttled_clients_told_at_once 2.0.0..3.9
 group_configs_inherit
 group_limits_in_numbers
+consumers_rejoin_with_epoch_zero
 target_assignments_wait
 revoking_partitions_described
 preferred_assignor_bumps_epoch
