@@ -10,6 +10,8 @@ from tests.golden_wire.conversation import Conversation, Plain
 STRANGER: Final = 4_000_000
 """A producer id that no coordinator gave."""
 UNKNOWN_TYPE: Final = 99
+IDS_SINCE: Final = 10
+"""The first OffsetFetch version that names topics by id."""
 TOPIC, LOGGER, METRICS = 2, 8, 16
 SET, DELETE, APPEND = 0, 1, 2
 
@@ -127,6 +129,32 @@ def unverified_offsets(c: Conversation) -> None:
     c.say("end", c.end(x, "tx", pid, epoch, commit=True))
 
 
+def offsets_of_nothing(c: Conversation) -> None:
+    """Committed offsets of no group, and of a topic that is there, and then is not."""
+    row = {"name": "t", "num_partitions": 1, "replication_factor": 1}
+    body: Plain = {"topics": [row], "timeout_ms": 10_000}
+    found = c.ask(c.controller(), "CreateTopics", body, version=c.newest("CreateTopics"))
+    topic_id = found["topics"][0]["topic_id"]
+    c.wait(2)
+    guard = Guard(c, c.coordinator("g", 0, 0))
+    c.group_is_known(guard.broker, "g")
+    rows = [{"partition_index": 0, "committed_offset": 1, "committed_metadata": ""}]
+    topics = [{"name": "t", "partitions": rows}]
+    guard.say("commit", "OffsetCommit", {"group_id": "g", "member_id": "", "topics": topics,
+                                         "generation_id_or_member_epoch": -1}, 7)  # fmt: skip
+    version = c.newest("OffsetFetch")
+    named = {"topic_id": topic_id} if version >= IDS_SINCE else {"name": "t"}
+    groups = [{"group_id": "g", "topics": [{**named, "partition_indexes": [0, 7]}]}]
+    guard.say("got", "OffsetFetch", {"groups": groups}, version)
+    body = {"topic_names": [], "topics": [{"name": "t"}], "timeout_ms": 10_000}
+    guard.broker, coordinator = c.controller(), guard.broker
+    c.ask(guard.broker, "DeleteTopics", body, version=6)
+    c.wait(3)
+    guard.broker = coordinator
+    guard.say("got when it is gone", "OffsetFetch", {"groups": groups}, version)
+    guard.say("got of no group", "OffsetFetch", {"groups": []}, 8)
+
+
 def subscriptions_to_metrics(c: Conversation) -> None:
     """Subscriptions to clients' metrics (KIP-714), and loggers: values, lists and wrong ones."""
     c.wait(1)
@@ -209,5 +237,6 @@ ODD_REQUESTS: Final[tuple[Callable[[Conversation], Any], ...]] = (
     named_twice,
     unknown_words,
     unverified_offsets,
+    offsets_of_nothing,
     subscriptions_to_metrics,
 )

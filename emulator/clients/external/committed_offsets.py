@@ -1,6 +1,6 @@
 """Committed offsets of external clients' groups: by the names of topics, or by their ids."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import repeat
 from typing import Final, NamedTuple, Protocol, TypeVar
 
@@ -22,7 +22,8 @@ GROUPS_SINCE: Final = 8
 IDS_SINCE: Final = 10
 """The first OffsetFetch version with topic ids (KIP-848)."""
 UNKNOWN_ID: Final = ERRORS["UNKNOWN_TOPIC_ID"].code
-UNKNOWN_PARTITION: Final = ERRORS["UNKNOWN_TOPIC_OR_PARTITION"].code
+UNKNOWN_TOPIC: Final = "UNKNOWN_TOPIC_OR_PARTITION"
+UNKNOWN_PARTITION: Final = ERRORS[UNKNOWN_TOPIC].code
 UNSTABLE: Final = ERRORS["UNSTABLE_OFFSET_COMMIT"].code
 UNAUTHORIZED: Final = "TOPIC_AUTHORIZATION_FAILED"
 WHOLE_ERRORS: Final = ("GROUP_AUTHORIZATION_FAILED", "TRANSACTIONAL_ID_AUTHORIZATION_FAILED")
@@ -195,8 +196,13 @@ class OffsetFetch(Struct, eq=False):
             )
             for group in request.groups
         ]
-        is_open = any(group.topics is None for group in request.groups)
-        return [*asked, ClusterMetadataRequest(None)] if is_open and version >= IDS_SINCE else asked
+        if version < IDS_SINCE:
+            return asked
+        if any(group.topics is None for group in request.groups):
+            return [*asked, ClusterMetadataRequest(None)]
+        ids = [topic.topic_id for group in request.groups for topic in group.topics or ()]
+        names = [name for topic_id in ids if (name := self.known_ids.name(topic_id)) is not None]
+        return [*asked, ClusterMetadataRequest(list(dict.fromkeys(names)))]
 
     def _named(self, group: committing.OffsetFetchRequestGroup) -> list[str] | None:
         """The partitions that are requested of a group; None for all."""
@@ -211,12 +217,14 @@ class OffsetFetch(Struct, eq=False):
 
     def respond(self, call: Call[committing.OffsetFetchRequest], *responses: AnyMessage) -> Message:
         if call.header.api_version >= GROUPS_SINCE:
+            gone: set[str] = set()
             for response in responses:
                 if isinstance(response, ClusterMetadataResponse):
                     self.known_ids.learn(response)
-            groups = map(
-                self._group, call.message.groups, responses, repeat(call.header.api_version)
-            )
+                    topics_there = response.topics.items()
+                    gone |= {name for name, topic in topics_there if topic.error == UNKNOWN_TOPIC}
+            version = repeat(call.header.api_version)
+            groups = map(self._group, call.message.groups, responses, version, repeat(gone))
             return committing.OffsetFetchResponse(groups=list(groups))
         (only,) = responses
         assert isinstance(only, protocol.OffsetFetchResponse)
@@ -233,9 +241,16 @@ class OffsetFetch(Struct, eq=False):
         return committing.OffsetFetchResponse(topics=topics, error_code=code)
 
     def _group(
-        self, asked: committing.OffsetFetchRequestGroup, response: AnyMessage, version: int
+        self,
+        asked: committing.OffsetFetchRequestGroup,
+        response: AnyMessage,
+        version: int,
+        gone: Set[str],
     ) -> committing.OffsetFetchResponseGroup:
-        """One group's offsets, those of unknown topic ids last; an error is the group's alone."""
+        """One group's offsets, those of unknown topic ids last; an error is the group's alone.
+
+        The ids of topics that are ``gone`` are unknown again.
+        """
         assert isinstance(response, protocol.OffsetFetchResponse)
         if response.error != NONE:
             code = ERRORS[response.error].code
@@ -247,6 +262,7 @@ class OffsetFetch(Struct, eq=False):
                 [committing.OffsetFetchResponsePartitions(*row) for row in rows],
             )
             for topic, rows in _positions(response, 0).items()
+            if topic not in gone
         ]
         topics += [
             committing.OffsetFetchResponseTopics(
@@ -258,7 +274,7 @@ class OffsetFetch(Struct, eq=False):
                 ],
             )
             for topic in asked.topics or ()
-            if self.known_ids.name_of(topic) is None
+            if (name := self.known_ids.name_of(topic)) is None or name in gone
         ]
         return committing.OffsetFetchResponseGroup(
             asked.group_id, topics, ERRORS[response.error].code

@@ -46,6 +46,7 @@ from emulator.clients.external.authorization import (
     without_configs,
 )
 from emulator.clients.external.call import AnyCall, Call, Translator
+from emulator.clients.external.committed_offsets import GROUPS_SINCE
 from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.injection import is_selected
 from emulator.clients.external.refusals import refusal
@@ -221,7 +222,11 @@ class ExternalClients:
         """The translators of requests about access, credentials and quotas."""
         tokens = security.Tokens(self._settings, in_kraft_mode=in_kraft_mode)
         credentials = security.ScramCredentials(self._settings, in_kraft_mode)
-        quotas = security.Quotas(self._settings, in_kraft_mode)
+        quotas = security.Quotas(
+            self._settings,
+            in_kraft_mode,
+            in_kraft_mode and self.context.profile.has("quotas_checked_strictly"),
+        )
         answers = {
             "CreateDelegationToken": tokens.create,
             "RenewDelegationToken": tokens.renew,
@@ -371,13 +376,16 @@ class ExternalClients:
             return "it is about an unknown type" if is_early and not is_known else ""
         return access_control.why_unreadable(message, profile)
 
-    def _is_never_answered(self, message: Message) -> bool:
+    def _is_never_answered(self, header: RequestHeader, message: Message) -> bool:
         """Whether a broker fails when it logs a request, so that nothing is read any more."""
+        has = self.context.profile.has
+        if isinstance(message, OffsetFetchRequest):
+            names_none = header.api_version >= GROUPS_SINCE and not message.groups
+            return names_none and has("nameless_offset_fetches_unanswered")
         if not isinstance(message, AlterConfigsRequest):
             return False
         named = {(row.resource_type, row.resource_name) for row in message.resources}
-        is_twice = len(named) < len(message.resources)
-        return is_twice and self.context.profile.has("alter_configs_named_once")
+        return len(named) < len(message.resources) and has("alter_configs_named_once")
 
     def _begin(self, call: AnyCall, frame: bytes) -> None:
         number, connection, header, message = call
@@ -387,7 +395,7 @@ class ExternalClients:
         api = APIS[header.api_key].name
         self._note_received(call, api)
         fault = self._injected(api, call)
-        if self._is_never_answered(message) or (fault is not None and fault.drop):
+        if self._is_never_answered(header, message) or (fault is not None and fault.drop):
             connection.frame = frame  # as a broker that never gets to it, nor to what follows it
             return
         messages = self._authorized(api, connection, self._translators[api].ask(call))

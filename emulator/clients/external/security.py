@@ -305,6 +305,7 @@ class Quotas(Struct, eq=False):
 
     settings: Settings
     in_kraft_mode: bool
+    is_strict: bool
 
     def alter(self, call: Call[wire.AlterClientQuotasRequest]) -> Message:
         """Set and remove the quotas of entities.
@@ -348,7 +349,7 @@ class Quotas(Struct, eq=False):
                 return f"Invalid configuration key {op.key}"
             largest = known[op.key]
             kind = "INT" if largest == INT_MAX else "LONG"
-            if not self.in_kraft_mode:
+            if not self.is_strict:
                 if largest and abs(_whole(op.value, largest) - op.value) > EPSILON:
                     return f"Configuration {op.key} must be a {kind} value"
             elif op.value <= 0:

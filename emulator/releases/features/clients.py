@@ -57,6 +57,8 @@ unknown_coordinator_type_invalid | since 2.8 | FindCoordinatorRequest.Coordinato
     that error is INVALID_REQUEST instead of UNKNOWN_SERVER_ERROR
 all_topics_of_log_dirs | 2.6 to 3.6 | ReplicaManager.describeLogDirs, ended by ReplicaManager.describeLogDirs
     DescribeLogDirs tells of all topics with logs, without partitions if none of them is named
+nameless_offset_fetches_unanswered | 3.0 to 3.9 | OffsetFetchResponse.errorCounts, ended by OffsetFetchResponse
+    OffsetFetch without any group is not answered: the broker fails when it counts errors
 producers_of_valid_topics | since 3.0 | KafkaApis.handleDescribeProducersRequest
     DescribeProducers refuses an invalid name with INVALID_TOPIC_EXCEPTION
 acl_entries_read_early | 2.0 to 2.4 | ResourcePattern, ended by CreateAclsRequest

@@ -23,6 +23,8 @@ alter_configs_named_once | since 2.6 | AlterConfigsRequest.configs
     AlterConfigs that names a resource twice is not answered: the broker fails when it logs it
 unknown_topics_not_described | since 2.0 | AdminManager.describeConfigs
     DescribeConfigs refuses a topic that does not exist, which had default values before
+quotas_checked_strictly | since 3.5 | ClientQuotaControlManager.validateQuotaKeyValue
+    without ZooKeeper a quota must be greater than 0, and fit into its type
 broker_logger_resources | since 2.4 | KIP-412
     a broker's log levels are a resource of DescribeConfigs and AlterConfigs
 client_metrics_resources | since 3.7 | KIP-714

@@ -72,6 +72,7 @@ empty_config_keys_mean_all 2.7..3.9
 configs_named_by_row 2.7..3.9
 alter_configs_named_once 2.7..3.9
 unknown_topics_not_described 2.0.0..3.9
+quotas_checked_strictly 3.5..3.9
 broker_logger_resources 2.4..3.9
 client_metrics_resources 3.9
 metadata_topic_prohibited 3.5..3.9
@@ -143,6 +144,7 @@ epoch_ends_by_row 2.8..3.9
 coordinator_types_read_late 2.4..3.9
 unknown_coordinator_type_invalid 2.8..3.9
 all_topics_of_log_dirs 2.7..3.5
+nameless_offset_fetches_unanswered 3.5..3.9
 producers_of_valid_topics 3.5..3.9
 acl_entries_read_early 2.0.0..2.4
 unknown_acl_words_unreadable 2.5..3.9
