@@ -103,9 +103,9 @@ def brokers_grouped_since_2_13(brokers: Iterable[int]) -> list[int]:
     return _in_node([(trie_path(broker), broker) for broker in brokers])
 
 
-def _in_node(items: list[tuple[list[int], int]], depth: int = 0) -> list[int]:
+def _in_node(items: list[tuple[tuple[int, ...], int]], depth: int = 0) -> list[int]:
     """The elements of a node of a trie, each with its path."""
-    slots: dict[int, list[tuple[list[int], int]]] = {}
+    slots: dict[int, list[tuple[tuple[int, ...], int]]] = {}
     for item in items:
         slots.setdefault(item[0][depth], []).append(item)
     chains = [slots[slot] for slot in sorted(slots)]
@@ -134,13 +134,13 @@ def partitions_in_order(hosted: Iterable[str], replicas_of: Callable[[str], int]
     return set_order(as_set, lambda tp: _counted_hash(tp, replicas_of(tp)))
 
 
-def trie_path(value: int) -> list[int]:
+def trie_path(value: int) -> tuple[int, ...]:
     """The path to an element of ``HashSet``: five bits of its improved hash per level."""
     improved = value + (~(value << 9) & _MASK) & _MASK
     improved ^= improved >> 14
     improved = improved + (improved << 4) & _MASK
     improved ^= improved >> 10
-    return [
+    return (
         improved & 31,
         improved >> 5 & 31,
         improved >> 10 & 31,
@@ -148,7 +148,7 @@ def trie_path(value: int) -> list[int]:
         improved >> 20 & 31,
         improved >> 25 & 31,
         improved >> 30,
-    ]
+    )
 
 
 # ---- hashes

@@ -3,6 +3,7 @@
 Each watch is set again by re-reading; the controller acts on the difference to its cache.
 """
 
+from collections.abc import Mapping
 from sys import intern
 
 from msgspec import Struct
@@ -16,6 +17,10 @@ from emulator.controller.reassignment import Reassignment
 from emulator.controller.topic_deletion import TopicDeletion
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
+from emulator.zookeeper.data import TopicAssignment
+
+Assignments = Mapping[str, TopicAssignment | None]
+"""Assignments by topic; None if one is missing or malformed."""
 
 
 class Listeners(Struct, eq=False):
@@ -65,24 +70,23 @@ class Listeners(Struct, eq=False):
     def load_all(self) -> None:
         """Read every topic and its assignment; watch them."""
         names = self.context.zk.children(znodes.TOPICS)
-        for topic in names:
-            self._load(topic)
-        self.context.state.order.read({topic: self._numbers(topic) for topic in names})
-        self._identify(names)
+        assignments = {topic: self._read(topic) for topic in names}
+        for topic, assignment in assignments.items():
+            self._load(topic, assignment)
+        self.context.state.order.read(_numbers(assignments))
+        self._identify(assignments)
 
-    def _numbers(self, topic: str) -> list[int]:
-        """The numbers of a topic's partitions as they stand in its znode."""
-        assignment = self.context.metadata.assignment(topic)
-        return [] if assignment is None else list(assignment.replicas)
+    def _read(self, topic: str) -> TopicAssignment | None:
+        """A topic's assignment, which is watched from now on."""
+        self.context.metadata.watch_assignment(topic)
+        return self.context.metadata.assignment(topic)
 
-    def _load(self, topic: str) -> list[str]:
-        """Read one topic's assignment; return the new partitions.
+    def _load(self, topic: str, assignment: TopicAssignment | None) -> list[str]:
+        """Take in one topic's assignment; return the new partitions.
 
         A topic whose assignment cannot be read is ignored, as if it had no partitions.
         """
         state = self.context.state
-        self.context.metadata.watch_assignment(topic)
-        assignment = self.context.metadata.assignment(topic)
         if assignment is None:
             return []
         new: list[str] = []
@@ -102,13 +106,12 @@ class Listeners(Struct, eq=False):
         state.topics[topic] = sorted(numbers)
         return new
 
-    def _identify(self, topics: list[str]) -> None:
+    def _identify(self, assignments: Assignments) -> None:
         """Give ids to topics that somebody else has created without one (``processTopicIds``)."""
         if not self.context.profile.has("topic_ids"):
             return
-        for topic in topics:
-            assignment = self.context.metadata.assignment(topic)
-            if assignment is not None and not znodes.topic_id_in(assignment.text):
+        for topic, assignment in assignments.items():
+            if assignment is not None and not assignment.topic_id:
                 self.context.check_epoch()
                 text = znodes.identified_topic_json(assignment, self.context.kernel.random_below)
                 self.context.zk.set_data(znodes.topic_path(topic), text)
@@ -119,13 +122,13 @@ class Listeners(Struct, eq=False):
         self.context.zk.watch_children(znodes.TOPICS)
         names = self.context.zk.children(znodes.TOPICS)
         new: list[str] = []
-        added = [topic for topic in names if topic not in state.topics]
-        for topic in added:
-            new += self._load(topic)
+        added = {topic: self._read(topic) for topic in names if topic not in state.topics}
+        for topic, assignment in added.items():
+            new += self._load(topic, assignment)
         self._identify(added)
         there = frozenset(names)
         deleted = [topic for topic in state.topics if topic not in there]
-        state.order.change_topics({topic: self._numbers(topic) for topic in added}, deleted)
+        state.order.change_topics(_numbers(added), deleted)
         if new:
             self.partitions.create(new)
         for topic in deleted:
@@ -136,9 +139,10 @@ class Listeners(Struct, eq=False):
         if topic in self.context.state.deleting:
             self._undo_partitions(topic)
         elif self.context.zk.find(znodes.topic_path(topic)) is not None:
-            new = self._load(topic)
-            if new:
-                self.context.state.order.add_partitions(topic, self._numbers(topic), new)
+            assignment = self._read(topic)
+            new = self._load(topic, assignment)
+            if assignment is not None and new:
+                self.context.state.order.add_partitions(topic, assignment.replicas, new)
                 self.partitions.create(new)
 
     def _undo_partitions(self, topic: str) -> None:
@@ -205,3 +209,11 @@ class Listeners(Struct, eq=False):
             self.context.zk.delete(path)
         except (errors.NoNodeError, errors.NotEmptyError):
             return
+
+
+def _numbers(assignments: Assignments) -> dict[str, list[int]]:
+    """The numbers of topics' partitions as they stand in their znodes."""
+    return {
+        topic: [] if assignment is None else list(assignment.replicas)
+        for topic, assignment in assignments.items()
+    }

@@ -59,10 +59,10 @@ class AdminZkClient(Struct, eq=False):
 
     def create(self, topic: str, lists: list[list[int]], config: dict[str, str]) -> str:
         """Write a topic with the replicas ``lists``; return its id, empty before KIP-516."""
-        data = znodes.new_topic_json(self.profile, lists, self.draw)
+        data, topic_id = znodes.new_topic_json(self.profile, lists, self.draw)
         self.write(znodes.topic_config_path(topic), znodes.config_json(config))
         self.write(znodes.topic_path(topic), data)
-        return znodes.topic_id_in(data)
+        return topic_id
 
     def add_partitions(self, topic: str, assignment: TopicAssignment, new: list[list[int]]) -> None:
         """Write the replicas of partitions that are added to a topic."""

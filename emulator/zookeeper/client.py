@@ -9,7 +9,7 @@ Disconnected is not expired: the session ends when the server has received nothi
 and the client learns of that when it reconnects.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar, TypeVarTuple
 
@@ -152,20 +152,25 @@ class ZkClient(Struct, eq=False):
             sequential,
         )
 
-    def create_all(self, nodes: Iterable[tuple[str, str | None]]) -> None:
-        """Create persistent znodes, given by path and data, one request after the other.
+    def create_below(self, parents: Sequence[str], path: str, data: str) -> None:
+        """Create a persistent znode, after those of its parents, given from the top, that lack.
 
         Raises:
             ZooKeeperError: the server rejects one of them, or is unreachable (ConnectionLoss).
         """
         if not self.undisturbed():
-            for path, data in nodes:
-                self.create(path, data)
+            for parent in parents:
+                if self.find(parent) is None:
+                    self.create(parent, None)
+            self.create(path, data)
             return
-        create, session = self.zookeeper.create, self.state.session
+        nodes, create = self.zookeeper.nodes, self.zookeeper.create
+        env, session = self.environment, self.state.session
         try:
-            for path, data in nodes:
-                create(self.environment, session, path, data)
+            for parent in parents:
+                if parent not in nodes:
+                    create(env, session, parent, None)
+            create(env, session, path, data)
         except errors.ZooKeeperError as error:
             self.refused("create", error.path, error.name)
             raise

@@ -12,6 +12,7 @@ thread logs before it continues with its next event. Here both are None, and the
 the consequences. Source: ``ZkData.scala`` 1.1 to 3.9, ``ZkUtils.scala`` 0.8.2 to 1.0.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, TypeVar
 
@@ -102,14 +103,15 @@ def topic_of(path: str) -> str | None:
     return name if above == TOPICS else None
 
 
+_STATE_PATH: Final = re.compile(
+    rf"{TOPICS}/([^/]*)/partitions/(0|[1-9][0-9]{{0,9}})/state"
+).fullmatch
+
+
 def partition_of(path: str) -> str | None:
     """The partition whose state is at ``path``; None if it is no such path."""
-    if not path.endswith("/state"):
-        return None
-    match path.split("/"):
-        case ["", "brokers", "topics", topic, "partitions", number, _]:
-            return None if number_in(number) is None else f"{topic}-{number}"
-    return None
+    match = _STATE_PATH(path)
+    return None if match is None or int(match[2]) > INT_MAX else f"{match[1]}-{match[2]}"
 
 
 # ---- numbers and JSON
@@ -320,6 +322,7 @@ class TopicAssignment(Struct):
     replicas: dict[int, list[int]]
     adding: dict[int, list[int]]
     removing: dict[int, list[int]]
+    topic_id: str
     text: str
 
 
@@ -338,10 +341,10 @@ _topic = _reader(_TopicJson)
 
 def new_topic_json(
     profile: Profile, lists: list[list[int]], random_below: Callable[[int], int]
-) -> str:
-    """A new topic's znode, from 2.8 on with a topic id."""
+) -> tuple[str, str]:
+    """A new topic's znode, from 2.8 on with a topic id, and the id (empty before)."""
     topic_id = random_uuid(random_below) if profile.has("topic_ids") else ""
-    return topic_json(profile, lists, topic_id)
+    return topic_json(profile, lists, topic_id), topic_id
 
 
 def topic_json(profile: Profile, lists: Sequence[Sequence[int]], topic_id: str) -> str:
@@ -368,6 +371,7 @@ def topic_in(data: str | None) -> TopicAssignment | None:
         _in_order(topic.partitions),
         _in_order(topic.adding_replicas),
         _in_order(topic.removing_replicas),
+        topic.topic_id,
         data,
     )
 
@@ -457,6 +461,15 @@ the controller's event, or the leader's ISR change, ends in an exception.
 """
 
 
+class _StateJson(Struct, gc=False):
+    controller_epoch: int
+    leader: int
+    version: int
+    leader_recovery_state: int | msgspec.UnsetType
+    leader_epoch: int
+    isr: Sequence[int]
+
+
 def state_json(
     leader: int,
     leader_epoch: int,
@@ -469,17 +482,8 @@ def state_json(
     ``leader_recovery_state`` is omitted when it is 0 (``TopicPartitionStateZNode``, 3.2+). The
     order is that of Scala's hash map, which puts a sixth field in the middle.
     """
-    recovery = {"leader_recovery_state": leader_recovery_state} if leader_recovery_state else {}
-    return compact(
-        {
-            "controller_epoch": controller_epoch,
-            "leader": leader,
-            "version": 1,
-            **recovery,
-            "leader_epoch": leader_epoch,
-            "isr": isr,
-        }
-    )
+    recovery = leader_recovery_state or msgspec.UNSET
+    return compact(_StateJson(controller_epoch, leader, 1, recovery, leader_epoch, isr))
 
 
 # ---- lists of partitions: elections, reassignments, ISR changes

@@ -57,14 +57,7 @@ class PartitionMetadata:
         topic, _, number = tp.rpartition("-")
         above = znodes.partitions_path(topic)
         path = f"{above}/{number}"
-        parent = self._zk.find(above)
-        nodes: list[tuple[str, str | None]] = []
-        if parent is None:
-            nodes.append((above, None))
-        if parent is None or parent.children is None or number not in parent.children:
-            nodes.append((path, None))
-        nodes.append((f"{path}/state", _json(state)))
-        self._zk.create_all(nodes)
+        self._zk.create_below((above, path), f"{path}/state", _json(state))
         return 0
 
     def write(self, tp: str, state: PartitionState, version: int) -> int:

@@ -50,9 +50,9 @@ Operation = Create | SetData | Delete | Check
 """The operations that a transaction can contain."""
 
 
-def admit_create(look: Look, path: str, sequential: bool) -> str:
+def admit_create(look: Look, path: str, above: str, sequential: bool) -> str:
     """Return the path at which a znode may be created; the checks are in ZooKeeper's order."""
-    parent = look(parent_path(path))
+    parent = look(above)
     if parent is None:
         raise errors.NoNodeError(path, f"The parent of {path} does not exist.")
     if sequential:
@@ -90,7 +90,8 @@ def admit(look: Look, operation: Operation) -> str:
     """Validate one operation of a transaction; return its path."""
     match operation:
         case Create():
-            return admit_create(look, operation.path, operation.sequential)
+            above = parent_path(operation.path)
+            return admit_create(look, operation.path, above, operation.sequential)
         case Delete():
             admit_delete(look, operation.path, operation.version)
         case _:

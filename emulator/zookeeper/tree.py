@@ -20,7 +20,7 @@ from emulator.zookeeper.hash_order import children_order, hash_order
 from emulator.zookeeper.operations import ANY_VERSION, Check, Create, Delete, Operation, SetData
 from emulator.zookeeper.sessions import Session, Sessions, first_session_id
 from emulator.zookeeper.watches import Watches
-from emulator.zookeeper.znode import ZOOKEEPERS_OWN, Znode, check_path
+from emulator.zookeeper.znode import ZOOKEEPERS_OWN, Znode, check_path, parent_path
 
 TICK_TIME_MS: Final = 1000
 """The server's tickTime: session timeouts between 2 and 20 s are granted as requested."""
@@ -54,8 +54,7 @@ class ZooKeeper(Struct, array_like=True):
         paths = ZOOKEEPERS_OWN if has_config_node else ZOOKEEPERS_OWN[:-1]
         nodes = {path: Znode("", 0, 0, 0, 0, 0) for path in paths}
         for path in paths[1:]:
-            above, name = _split(path)
-            parent = nodes[above]
+            parent, name = nodes[parent_path(path)], _name(path)
             parent.children = {**(parent.children or {}), name: None}
             parent.num_children += 1
         sessions = Sessions(tick_time_ms, first_session or first_session_id(1, STARTED_MS))
@@ -106,8 +105,9 @@ class ZooKeeper(Struct, array_like=True):
         zxid = self._next_zxid()
         if session or ephemeral:
             self._check_session(session, path)
-        path = operations.admit_create(self.nodes.get, path, sequential)
-        self._create(env, zxid, path, data, session if ephemeral else 0)
+        above = parent_path(path)
+        path = operations.admit_create(self.nodes.get, path, above, sequential)
+        self._create(env, zxid, path, above, data, owner=session if ephemeral else 0)
         return path
 
     def restore(self, env: ZkEnvironment, path: str, data: str | None, version: int) -> None:
@@ -115,7 +115,7 @@ class ZooKeeper(Struct, array_like=True):
         if path in self.nodes:
             return
         zxid = self._next_zxid()
-        self._create(env, zxid, path, data, 0, version)
+        self._create(env, zxid, path, parent_path(path), data, version=version)
 
     def set_data(
         self, env: ZkEnvironment, path: str, data: str | None, version: int = ANY_VERSION
@@ -241,7 +241,7 @@ class ZooKeeper(Struct, array_like=True):
         match operation:
             case Create():
                 owner = session if operation.ephemeral else 0
-                self._create(env, zxid, path, operation.data, owner)
+                self._create(env, zxid, path, parent_path(path), operation.data, owner=owner)
                 return path
             case SetData():
                 return self._set_data(env, zxid, path, operation.data)
@@ -256,17 +256,19 @@ class ZooKeeper(Struct, array_like=True):
         env: ZkEnvironment,
         zxid: int,
         path: str,
+        above: str,
         data: str | None,
-        owner: int,
+        *,
+        owner: int = 0,
         version: int = 0,
     ) -> None:
         nodes, now = self.nodes, env.now
         nodes[path] = Znode(data, zxid, zxid, zxid, now, now, version, 0, 0, owner)
-        above, name = _split(path)
-        parent = nodes[above]
+        parent, name = nodes[above], _name(path)
         if parent.children is None:
-            parent.children = {}
-        parent.children[name] = None
+            parent.children = {name: None}
+        else:
+            parent.children[name] = None
         parent.num_children += 1
         parent.child_creates += 1
         parent.pzxid = zxid
@@ -294,9 +296,9 @@ class ZooKeeper(Struct, array_like=True):
 
     def _delete(self, env: ZkEnvironment, zxid: int, path: str) -> None:
         node = self.nodes.pop(path)
-        above, name = _split(path)
+        above = parent_path(path)
         parent = self.nodes[above]
-        _remove_child(parent, name)
+        _remove_child(parent, _name(path))
         parent.pzxid = zxid
         owner = self.sessions.live.get(node.ephemeral_owner)
         if owner is not None:
@@ -324,10 +326,8 @@ class ZooKeeper(Struct, array_like=True):
         return hosts
 
 
-def _split(path: str) -> tuple[str, str]:
-    """Return the parent's path and the znode's name."""
-    above, _, name = path.rpartition("/")
-    return above or "/", intern(name)
+def _name(path: str) -> str:
+    return intern(path[path.rindex("/") + 1 :])
 
 
 def _remove_child(parent: Znode, name: str) -> None:

@@ -65,22 +65,20 @@ def test_an_expired_session_of_the_controller_costs_it_the_office() -> None:
 
 
 @pytest.mark.parametrize("cut", [(), (1, 2)], ids=["no fault", "a fault elsewhere"])
-def test_of_several_znodes_those_before_a_rejected_one_are_created(cut: tuple[int, ...]) -> None:
+def test_the_parents_of_a_rejected_znode_are_created_if_they_lack(cut: tuple[int, ...]) -> None:
     cluster, seen = with_topic(1, 2)
     if cut:
         do(cluster, CutLink(source=cut[0], destination=cut[1]))
     with pytest.raises(NodeExistsError):
-        zookeeper_membership(cluster, 0).zk.create_all(
-            [("/own", None), ("/own/a", "1"), ("/own", None), ("/own/b", "2")]
-        )
+        zookeeper_membership(cluster, 0).zk.create_below(("/own", "/own/a", "/own"), "/own", "2")
     assert cluster.zookeeper.children("/own") == ["a"]
     refused = [each for each in seen if isinstance(each, events.ZooKeeperRefused)]
     assert [(each.broker, each.operation, each.path) for each in refused] == [(0, "create", "/own")]
 
 
-def test_several_znodes_are_not_created_behind_a_cut() -> None:
+def test_a_znode_and_its_parents_are_not_created_behind_a_cut() -> None:
     cluster, _ = with_topic(1, 2)
     do(cluster, CutLink(source=0, destination=ZOOKEEPER))
     with pytest.raises(ConnectionLoss):
-        zookeeper_membership(cluster, 0).zk.create_all([("/own", None)])
+        zookeeper_membership(cluster, 0).zk.create_below((), "/own", "")
     assert cluster.zookeeper.find("/own") is None
