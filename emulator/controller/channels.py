@@ -3,6 +3,8 @@
 Each broker has a queue; its requests are sent in order, one in flight at a time.
 """
 
+from collections import defaultdict
+
 from msgspec.structs import replace
 
 from emulator.controller.context import Channel, ControllerContext, ControlRequest
@@ -24,7 +26,7 @@ class Batch:
     """The requests of one controller step, collected before they are sent."""
 
     def __init__(self) -> None:
-        self.leader_and_isr: dict[int, dict[str, PartitionInfo]] = {}
+        self.leader_and_isr: dict[int, dict[str, PartitionInfo]] = defaultdict(dict)
         self.metadata: dict[str, PartitionInfo] = {}
         self.stop: dict[int, dict[str, int]] = {}
         self.delete: dict[int, dict[str, int]] = {}
@@ -32,7 +34,7 @@ class Batch:
     def lead(self, brokers: list[int], tp: str, info: PartitionInfo) -> None:
         """Send ``info`` by LeaderAndIsr; all brokers get it by UpdateMetadata too."""
         for broker in brokers:
-            self.leader_and_isr.setdefault(broker, {})[tp] = info
+            self.leader_and_isr[broker][tp] = info
         self.metadata[tp] = info
 
     def stop_replica(self, broker: int, tp: str, leader_epoch: int) -> None:

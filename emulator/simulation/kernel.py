@@ -146,7 +146,7 @@ class Kernel:
             observers = [*self._typed.get(kind, ()), *self._observers]
             is_activity = kind in ACTIVITY
             self._by_type[kind] = is_activity, observers
-        if is_activity and state.activity_us != state.now_us:
+        if is_activity:
             state.activity_us = state.now_us
         if observers:
             # Concatenating the arguments avoids a temporary list: 1% of the emulator's total time.

@@ -128,13 +128,7 @@ class FetchSessions:
 
     def session_fetches(self, replica: Replica) -> dict[int, int]:
         """When each follower with the partition in its session last fetched (microseconds)."""
-        sessions, tp = self.state.by_follower, replica.tp
-        times: dict[int, int] = {}
-        for follower in replica.remotes:
-            session = sessions.get(follower)
-            if session is not None and tp in session.partitions:
-                times[follower] = session.last_fetch_us
-        return times
+        return {session.follower: session.last_fetch_us for session in self._continuing(replica)}
 
     def caught_up_us(self, replica: Replica, follower: int) -> int:
         """When a follower was last known to be caught up (microseconds)."""
@@ -164,14 +158,19 @@ class FetchSessions:
 
     # ---- changes to a partition that is led here
 
-    def _sessions_with(self, replica: Replica) -> list[FetchSession]:
-        """The sessions and single fetches that name a partition."""
+    def _continuing(self, replica: Replica) -> list[FetchSession]:
+        """The followers' sessions that name a partition."""
         by_follower, tp = self.state.by_follower, replica.tp
         sessions: list[FetchSession] = []
-        for follower in replica.remotes:
+        for follower in replica.remotes if by_follower else ():
             session = by_follower.get(follower)
             if session is not None and tp in session.partitions:
                 sessions.append(session)
+        return sessions
+
+    def _sessions_with(self, replica: Replica) -> list[FetchSession]:
+        """The sessions and single fetches that name a partition."""
+        sessions, tp = self._continuing(replica), replica.tp
         if self.state.single:
             sessions += [
                 session for session in self.state.single.values() if tp in session.partitions
@@ -187,25 +186,15 @@ class FetchSessions:
 
     def isr_changed(self, replica: Replica, _effect: AnnounceIsr) -> None:
         """Check the followers that the new ISR leaves out on every fetch."""
-        self._note_outside(replica)
-
-    def _note_outside(self, replica: Replica) -> None:
-        """Check followers outside the ISR on every fetch."""
-        for follower in replica.remotes:
-            session = self.state.by_follower.get(follower)
-            if session is not None and replica.tp in session.partitions:
-                _note_membership(session, replica)
+        for session in self._continuing(replica):
+            _note_membership(session, replica)
 
     def epoch_began(self, replica: Replica, _effect: BeginEpoch) -> None:
         """Check on its next fetch what each follower sent under the previous epoch (KIP-320)."""
-        if not self.state.by_follower:
-            return
-        if self.rules.fencing:
-            for follower in replica.remotes:
-                session = self.state.by_follower.get(follower)
-                if session is not None and replica.tp in session.partitions:
-                    session.ready[replica.tp] = None
-        self._note_outside(replica)
+        for session in self._continuing(replica):
+            if self.rules.fencing:
+                session.ready[replica.tp] = None
+            _note_membership(session, replica)
 
     def high_watermark_moved(self, replica: Replica, _effect: CompleteFetches) -> None:
         """Send followers the new HW with their next response, in 2.4 and 2.5 at once."""

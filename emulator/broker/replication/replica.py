@@ -18,6 +18,7 @@ from emulator.replication.partition import (
     FOLLOWER,
     LEADER,
     OFFLINE,
+    TRANSITIONS,
     AdoptIsr,
     AppendAsFollower,
     AppendAsLeader,
@@ -37,7 +38,6 @@ from emulator.replication.partition import (
     StoreEpochs,
     Then,
     TruncateLog,
-    step,
 )
 from emulator.storage.log import NO_BATCHES, Log, tail_of
 from emulator.storage.producer_state import NO_PRODUCERS, ProducerStates
@@ -211,7 +211,7 @@ class Replicas:
         """
         moment = self.moment
         moment.now_us = self._clock.now_us
-        effects = step(replica, command, self.rules, moment)
+        effects = TRANSITIONS[type(command)](replica, command, self.rules, moment)  # `step`
         handlers = self._handlers
         for effect in effects:
             handlers[type(effect)](replica, effect)
@@ -223,7 +223,9 @@ class Replicas:
         """Create an empty log for a partition."""
         epochs = LeaderEpochCache() if self.rules.leader_epochs else None
         log = Log(0, 0, 0, NO_BATCHES)
-        replica = self.by_name[tp] = Replica(tp, self._id, epochs=epochs, log=log)
+        replica = self.by_name[tp] = Replica(
+            tp, self._id, epochs=epochs, log=log, producers=NO_PRODUCERS
+        )
         index = self.index
         index.unchecked_hw[tp] = index.unchecked_recovery[tp] = None
         self._emit(events.LogCreated, tp, self._id)
