@@ -15,6 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 from sessions.analysis.session import spark_session
@@ -117,6 +118,20 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
         return None
     data = val.encode(errors="surrogatepass") if isinstance(val, str) else val
     return f"{argname}-{hashlib.sha256(data).hexdigest()[:8]}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Let workers report of a test that passes once, and not that it begins, is set up and ends.
+
+    Most tests are over sooner than four reports of them are written, sent, and read.
+    """
+    if not hasattr(item.config, "workerinput"):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 @pytest.hookimpl(optionalhook=True)
