@@ -2,6 +2,8 @@
 
 import tracemalloc
 
+import pytest
+
 from emulator.events import ClientConnected, Event, ProduceSent
 from sessions.format import limits
 from sessions.format.packed_events import BLOCK_EVENTS, BLOCK_TEXT_MAX, PackedEvents
@@ -45,7 +47,8 @@ def test_many_events_take_little_memory() -> None:
     assert sum(1 for _ in kept) == count
 
 
-def test_large_records_and_texts_are_packed_early() -> None:
+def test_large_records_and_texts_are_packed_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "BLOB_BYTES_MAX", 32 << 20)
     kept = PackedEvents()
     value = "v" * (BLOCK_TEXT_MAX // 2)
     added: list[Event] = [
