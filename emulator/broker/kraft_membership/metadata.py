@@ -199,6 +199,7 @@ class KRaftMetadata(Struct, eq=False):
             values = image.configs.get(config_key(TOPIC_RESOURCE, message.topic), {})
             entries = describe_topic(version, values, layers)
             error = NONE if image.topic(message.topic) is not None else "UNKNOWN_TOPIC_OR_PARTITION"
+            error = error if is_topic_name(message.topic) else "INVALID_TOPIC_EXCEPTION"
         elif message.group is not None:
             values = image.configs.get(config_key(GROUP_RESOURCE, message.group), {})
             entries = describe_group(version, values, layers)

@@ -357,12 +357,14 @@ class ZkAdminManager(Struct, eq=False):
         context, version = self.context, self.context.settings.version
         layers = self._layers()
         if message.topic is not None:
-            tells_all = not context.profile.has("unknown_topics_not_described")
+            is_name = is_topic_name(message.topic)
+            tells_all = is_name and not context.profile.has("unknown_topics_not_described")
             if self.zk.usable() and (tells_all or self._exists(message.topic)):
                 entries = describe_topic(version, self._own_values(message.topic), layers)
                 response = DescribeConfigsResponse(request, NONE, entries)
             else:
-                response = DescribeConfigsResponse(request, "UNKNOWN_TOPIC_OR_PARTITION")
+                error = "UNKNOWN_TOPIC_OR_PARTITION" if is_name else "INVALID_TOPIC_EXCEPTION"
+                response = DescribeConfigsResponse(request, error)
         elif message.broker and (reason := unexpected_broker(message.broker, context.id)):
             response = DescribeConfigsResponse(request, "INVALID_REQUEST", message=reason)
         elif message.broker:
