@@ -57,6 +57,11 @@ COLLECTOR: Final = "-XX:+UseParallelGC"
 """Garbage collector that suits Spark's large arrays, unless another is chosen."""
 JAVA_OPTIONS: Final = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
 """Places where users choose a collector; Java refuses to start with two."""
+GENERATED_CLASSES_MAX: Final = 5_000
+"""Generated classes that Spark keeps. All jobs together need a thousand.
+
+With Spark's default, 100, they compile 150 of these twice, and the next analysis compiles them all.
+"""
 CONNECT_MODE: Final = "SPARK_CONNECT_MODE_ENABLED"
 """Environment variable that tells PySpark's functions of a remote session."""
 SPARK_EXTRA: Final = "install it with: pip install 'tidegauge[spark]'"
@@ -202,6 +207,7 @@ def settings(master: str, scratch: str) -> dict[str, str]:
         "spark.app.name": "tidegauge",
         "spark.master": master,
         "spark.ui.showConsoleProgress": "false",
+        "spark.sql.codegen.cache.maxEntries": str(GENERATED_CLASSES_MAX),
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.driver.extraJavaOptions": " ".join(_java_options(scratch)),
         f"spark.executorEnv.{SAFE_PATH}": "1",
