@@ -6,6 +6,7 @@ A broker forwards administrators' requests to the controller in an envelope (KIP
 from msgspec import Struct, field
 
 from emulator.common.acls import Acl
+from emulator.common.errors import NONE
 from emulator.protocol.admin import (
     AdminResponse,
     AlterConfigsRequest,
@@ -188,6 +189,7 @@ class ListConfigResourcesResponse(Message, frozen=True):
     brokers: list[int]
     groups: list[str] = field(default_factory=list)
     subscriptions: list[str] = field(default_factory=list)
+    error: str = NONE
 
 
 class DescribeQuorumRequest(Message, frozen=True):

@@ -155,6 +155,8 @@ class ListConfigResources:
         response: protocol.ListConfigResourcesResponse,
     ) -> Message:
         """Return the resources of the requested types, all of them if none is named."""
+        if response.error != NONE:
+            return wire.ListConfigResourcesResponse(0, ERRORS[response.error].code)
         if call.header.api_version < TYPES_SINCE:
             metrics = [wire.ConfigResource(name) for name in response.subscriptions]
             return wire.ListConfigResourcesResponse(0, 0, metrics)

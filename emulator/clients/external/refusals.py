@@ -82,7 +82,7 @@ def _share_offsets(
     return protocol.ShareGroupOffsetsResponse(0, asked.group, NONE, errors=rows)
 
 
-_REFUSALS: Final[dict[type, Refuse]] = {
+REFUSALS: Final[dict[type, Refuse]] = {
     protocol.ProduceRequest: lambda r, e: protocol.ProduceResponse(0, r.tp, e, NOWHERE),
     protocol.FetchRequest: _fetch,
     protocol.ListOffsetsRequest: lambda r, e: protocol.ListOffsetsResponse(
@@ -168,13 +168,16 @@ _REFUSALS: Final[dict[type, Refuse]] = {
     protocol.DescribeQuorumRequest: lambda _, e: protocol.DescribeQuorumResponse(0, e, None),
     protocol.UpdateFeaturesRequest: lambda _, e: protocol.UpdateFeaturesResponse(0, e, {}),
     protocol.UnregisterBrokerRequest: lambda _, e: protocol.UnregisterBrokerResponse(0, e, {}),
+    protocol.ListConfigResourcesRequest: lambda _, e: protocol.ListConfigResourcesResponse(
+        0, [], [], error=e
+    ),
     protocol.CreateAclsRequest: lambda _, e: protocol.AclsResponse(0, e, {}),
     protocol.DeleteAclsRequest: lambda _, e: protocol.AclsResponse(0, e, {}),
 }
 
 REFUSABLE: Final = tuple(
     name
-    for name in sorted(kind.__name__.removesuffix("Request") for kind in _REFUSALS)
+    for name in sorted(kind.__name__.removesuffix("Request") for kind in REFUSALS)
     if name in API_NAMED
 )
 """The APIs whose requests can fail with any error."""
@@ -188,5 +191,5 @@ THROTTLED: Final = tuple(
 
 def refusal(asked: AnyMessage, error: str) -> AnyMessage:
     """The error response to a message; a message without one is returned unchanged."""
-    refuse = _REFUSALS.get(type(asked))
+    refuse = REFUSALS.get(type(asked))
     return asked if refuse is None else refuse(asked, error)

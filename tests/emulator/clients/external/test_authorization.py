@@ -7,6 +7,7 @@ import pytest
 
 from emulator import protocol
 from emulator.clients.external.authorization import SEVERAL, WHOLE, Client, split
+from emulator.clients.external.refusals import REFUSALS
 from emulator.cluster import Cluster
 from emulator.common.acls import ALLOW, ANY, GROUP, LITERAL, PREFIXED, READ, TOPIC, WRITE, Acl
 from emulator.common.errors import ERRORS
@@ -21,6 +22,7 @@ from emulator.protocol import AnyMessage
 from emulator.releases.config import ConfigError
 from emulator.wire.messages import security as wire
 from emulator.wire.messages.cluster import MetadataRequest, MetadataRequestTopic
+from emulator.wire.messages.features import ListConfigResourcesRequest
 from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from emulator.wire.messages.produce import (
     PartitionProduceData,
@@ -272,3 +274,16 @@ def test_share_groups_and_topics_of_others_are_refused(message: AnyMessage) -> N
     acl = Acl(GROUP, "g", LITERAL, "User:x", "*", READ, ALLOW)
     row = refused(message, acl).partitions["t-0"]
     assert row.error == "TOPIC_AUTHORIZATION_FAILED"
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_who_may_not_describe_configurations_is_told_no_names(version: int) -> None:
+    lab = WireLab.made(version="4.1", config={"authorizer.class.name": AUTHORIZERS["kraft"]})
+    lab.pass_time(1_000_000)
+    found = lab.ask(lab.connect(0), ListConfigResourcesRequest(), version)
+    assert found.error_code == ERRORS["CLUSTER_AUTHORIZATION_FAILED"].code
+    assert found.config_resources == []
+
+
+def test_what_can_be_refused_has_a_response() -> None:
+    assert (WHOLE.keys() | SEVERAL.keys()) - REFUSALS.keys() == set()
