@@ -12,6 +12,7 @@ from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
 from emulator.common.names import random_uuid
+from emulator.common.regular_expressions import matching
 from emulator.coordinator.consumer_groups import classic_members, embedded_protocol, requests
 from emulator.coordinator.consumer_groups.classic_members import (
     INCONSISTENT,
@@ -22,7 +23,6 @@ from emulator.coordinator.consumer_groups.classic_members import (
 )
 from emulator.coordinator.consumer_groups.group import AWAY, UNREVOKED, ConsumerGroup, Member
 from emulator.coordinator.consumer_groups.records import Record, RegularExpressionRecord
-from emulator.coordinator.consumer_groups.regular_expressions import matching
 from emulator.coordinator.consumer_groups.requests import (
     ASSIGNOR_ORDERS,
     Outcome,

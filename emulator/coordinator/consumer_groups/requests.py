@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from emulator.common.errors import NONE
 from emulator.common.java_collections import ids_in_order, timeline_order
+from emulator.common.regular_expressions import is_valid
 from emulator.coordinator.consumer_groups import early_reconciliation
 from emulator.coordinator.consumer_groups.assignors import range_assignor, uniform_assignor
 from emulator.coordinator.consumer_groups.group import (
@@ -34,7 +35,6 @@ from emulator.coordinator.consumer_groups.records import (
     TargetAssignmentRecord,
     TargetEpochRecord,
 )
-from emulator.coordinator.consumer_groups.regular_expressions import is_valid
 from emulator.coordinator.modern_groups import requests as modern
 from emulator.coordinator.modern_groups.records import TopicMetadata
 from emulator.coordinator.modern_groups.requests import (

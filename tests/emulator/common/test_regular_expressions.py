@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.coordinator.consumer_groups.regular_expressions import is_valid, matching
+from emulator.common.regular_expressions import is_valid, matching
 
 
 @pytest.mark.parametrize(
