@@ -47,8 +47,8 @@ WORDS: Final = {
     "acts as its leader. Computed in `sessions.dataset.rows.leaderless` and, the same, in "
     "`sessions.analysis.availability`.",
     "lost": "An acknowledged record that is not in the log of its partition's leader. While a "
-    "partition has no leader, its records are unavailable, not lost. Records that retention or "
-    "DeleteRecords removed are not lost.",
+    "partition has no leader, its records are unavailable, not lost, except those that the last "
+    "leader's log already lacked. Records that retention or DeleteRecords removed are not lost.",
     "lost_offsets": "Committed offsets of a cluster that started from an image, that the log of "
     "the partition's leader lacks. Which records they had is not known, so no table has them as "
     "records. Computed in `emulator.audit.ground_truth`, which counts them as `lost`, too.",

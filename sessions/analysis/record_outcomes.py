@@ -35,7 +35,44 @@ def fates(source: DatasetTables) -> DataFrame:
         duplicated(source.materialised(IN_DOUBT, _records_in_doubt)),
         diverged(source.materialised(IN_DOUBT, _records_in_doubt)),
     )
-    return parts[0].unionByName(parts[1]).unionByName(parts[2])
+    return parts[0].unionByName(parts[1]).unionByName(parts[2]).unionByName(standing(source))
+
+
+def standing(source: DatasetTables) -> DataFrame:
+    """Return what the audit last found of the log of a leader that is gone.
+
+    While a partition has no leader, or its leader no log, nobody has lost records back.
+    """
+    kinds = ("lost", "duplicated", "consumed_lost")
+    found = F.from_json("payload", ", ".join(f"{kind} ARRAY<ARRAY<BIGINT>>" for kind in kinds))
+    audits = source.table(EVENTS).where("type = 'AuditChanged'")
+    last = audits.groupBy(*PARTITION).agg(
+        F.max("seq").alias("seq"), F.max_by("payload", "seq").alias("payload")
+    )
+    removed = facts(source, "PartitionStateRemoved").groupBy(*PARTITION)
+    led = source.looked_up(assigned_replicas(source).where("leads").select(*PARTITION))
+    present = (
+        last.join(led, list(PARTITION), "left_anti")
+        .join(removed.agg(F.max("seq").alias("removed")), list(PARTITION), "left")
+        .where("coalesce(removed, 0) < seq")
+    )
+    lists = [F.struct(F.lit(kind).alias("fate"), found[kind].alias("pairs")) for kind in kinds]
+    pairs = present.select(*PARTITION, F.inline(F.array(*lists))).select(
+        *PARTITION, "fate", F.explode("pairs").alias("pair")
+    )
+    rows = pairs.select(
+        *PARTITION, "fate", F.col("pair")[0].alias("offset"), F.col("pair")[1].alias("record")
+    )
+    unpromised = acknowledged(source).where("not promised").groupBy(*PARTITION)
+    runs = unpromised.agg(F.collect_list(F.struct("first_record", "count")).alias("unpromised"))
+    is_unpromised = F.expr(
+        "fate = 'lost' and exists(unpromised, run -> "
+        "record >= run.first_record and record < run.first_record + run.count)"
+    )
+    fate = F.when(is_unpromised, UNACKNOWLEDGED).otherwise(F.col("fate"))
+    return rows.join(source.looked_up(runs), list(PARTITION), "left").select(
+        *PARTITION, fate.alias("fate"), "offset", "record"
+    )
 
 
 def _in_doubt(source: DatasetTables) -> DataFrame:

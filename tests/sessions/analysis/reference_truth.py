@@ -29,8 +29,13 @@ def expected_fates(events: list[Event]) -> dict[str, list[Found]]:
     """What is wrong with each partition's records at the end."""
     followed = Followed(events)
     told: dict[str, dict[str, list[tuple[int, int]]]] = {}
+    audited: dict[str, AuditChanged] = {}
     for event in followed:
         match event:
+            case AuditChanged():
+                audited[event.tp] = event
+            case PartitionStateRemoved():
+                audited.pop(event.tp, None)
             case ProduceAcknowledged():
                 for i in range(event.count):
                     offset = event.base_offset + i if event.base_offset >= 0 else -1
@@ -43,13 +48,15 @@ def expected_fates(events: list[Event]) -> dict[str, list[Found]]:
             case TopicDeleted():
                 told = {tp: of for tp, of in told.items() if tp.rpartition("-")[0] != event.topic}
     return {
-        tp: sorted(_fates(partition, told.get(tp, {})))
+        tp: sorted(_fates(partition, told.get(tp, {}), audited.get(tp)))
         for tp, partition in followed.partitions.items()
         if partition.exists
     }
 
 
-def _fates(partition: Partition, told: dict[str, list[tuple[int, int]]]) -> list[Found]:
+def _fates(
+    partition: Partition, told: dict[str, list[tuple[int, int]]], audited: AuditChanged | None
+) -> list[Found]:
     logs = {
         broker: partition.logs[broker] for broker in partition.replicas if broker in partition.logs
     }
@@ -69,6 +76,9 @@ def _fates(partition: Partition, told: dict[str, list[tuple[int, int]]]) -> list
             if record in seen:
                 found.append(("duplicated", offset, record))
             seen.add(record)
+    elif audited is not None:  # nobody has back what the log of the last leader lacked
+        for fate in ("lost", "duplicated", "consumed_lost"):
+            found += [(fate, offset, record) for offset, record in getattr(audited, fate)]
     return found
 
 

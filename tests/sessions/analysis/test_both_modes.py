@@ -39,6 +39,7 @@ def test_every_job_agrees_on_random_sessions_of_both_modes(
         return
     known = told_without_zookeeper()
     clusters = told_of(range(200, 204)) | {f"drawn-{seed}": cluster_told(seed) for seed in seeds}
+    clusters["leaderless-after-a-loss"] = cluster_told(39_000)
     others = {str(i): (story.events, story.time_us) for i, story in enumerate(invented)}
     found = compare(clusters | known, tmp_path_factory.mktemp("agreement"), others)
     assert {row["mode"] for row in found["anomaly_counts"]} == {"zk", "kraft"}
