@@ -1,4 +1,4 @@
-"""Access control entries. Source: ``AclControlManager``, 3.9 to 4.4."""
+"""Access control entries. Source: ``AclControlManager``, 3.3 to 4.4."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,8 @@ def create_acls(
     existing = set(map(_key, context.image.acls.values()))
     for acl in acls:
         reason = why_invalid(acl)
-        if not reason and not is_principal(acl.principal):
+        is_checked = context.rules.acl_principals_checked
+        if not reason and is_checked and not is_principal(acl.principal):
             reason = f"Could not parse principal from `{acl.principal}` (no colon is present)"
         if reason:
             errors.append(ApiError("INVALID_REQUEST", reason))

@@ -50,6 +50,7 @@ class ReleaseRules(Struct, frozen=True):
     replication_factor_change_refusable: bool
     zk_migration_state_in_log: bool
     metrics_subscriptions_are_configurations: bool
+    acl_principals_checked: bool
 
     @staticmethod
     def of(release: Numbers) -> "ReleaseRules":

@@ -350,6 +350,8 @@ class Quotas(Struct, eq=False):
             largest = known[op.key]
             kind = "INT" if largest == INT_MAX else "LONG"
             if not self.is_strict:
+                if self.in_kraft_mode:
+                    largest, kind = largest and LONG_MAX, "Long"
                 if largest and abs(_whole(op.value, largest) - op.value) > EPSILON:
                     return f"Configuration {op.key} must be a {kind} value"
             elif op.value <= 0:

@@ -56,6 +56,8 @@ replication_factor_change_refusable | since 4.1 | KIP-860
     a reassignment may ask that the replication factor stays
 metrics_subscriptions_are_configurations | since 4.0 | ClientMetricsConfigs
     a subscription to clients' metrics has defaults and types, and is described with both
+acl_principals_checked | since 3.9 | AclControlManager.validateNewAcl
+    an access control entry whose principal has no colon is refused
 zk_migration_state_in_log | 3.4 to 3.9 | KIP-866, ended by ActivationRecordsGenerator
     a new metadata log says that no migration from ZooKeeper is under way
 """)

@@ -260,6 +260,7 @@ reassignment_completes_unless_shrinking
 directory_assignment_clears_elr
 replication_factor_change_refusable
 metrics_subscriptions_are_configurations
+acl_principals_checked 3.9
 zk_migration_state_in_log 3.5..3.9
 """
 """Each feature with the recommended versions that have it: one, or from one to another."""

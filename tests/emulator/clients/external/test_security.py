@@ -334,3 +334,25 @@ def test_with_zookeeper_an_empty_password_of_one_that_is_invalid_fails_nobody_el
 ) -> None:
     wrong = wire.ScramCredentialUpsertion("a", SHA_256, 1, b"salt", b"")
     assert altered(lab, wrong, credential("bob")) == {"a": UNACCEPTABLE, "bob": 0}
+
+
+@pytest.mark.parametrize(("rate", "code"), [(2**31 + 5.0, 0), (1.5, INVALID_REQUEST)])
+def test_early_kraft_has_one_limit_for_quotas_that_are_whole(rate: float, code: int) -> None:
+    lab = WireLab.made(brokers=1, version="3.4", mode="kraft")
+    lab.pass_time(1_000_000)
+    ops = [wire.OpData("connection_creation_rate", rate)]
+    entry = wire.AlteredEntry([wire.QuotaEntity("ip", "127.0.0.1")], ops)
+    (row,) = lab.ask(lab.connect(), wire.AlterClientQuotasRequest([entry]), 1).entries
+    reason = "Configuration connection_creation_rate must be a Long value" if code else None
+    assert (row.error_code, row.error_message) == (code, reason)
+
+
+@pytest.mark.parametrize(("version", "code"), [("3.8", 0), ("3.9", INVALID_REQUEST)])
+def test_a_principal_needs_a_colon_since_3_9(version: str, code: int) -> None:
+    authorizer = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+    config = {"authorizer.class.name": authorizer, "allow.everyone.if.no.acl.found": "true"}
+    lab = WireLab.made(brokers=1, version=version, mode="kraft", config=config)
+    lab.pass_time(1_000_000)
+    creation = wire.AclCreation(2, "t", 3, "nobody", "*", 3, 3)
+    (result,) = lab.ask(lab.connect(), wire.CreateAclsRequest([creation]), 2).results
+    assert result.error_code == code
