@@ -406,9 +406,9 @@ def record_of_acl(acl_id: str, acl: Acl) -> AccessControlEntryRecord:
 
 
 def config_key(resource_type: int, resource_name: str) -> str:
-    """Return the key of a resource: ``topic:NAME``, ``group:NAME``, ``broker:ID``, or ``broker:``.
+    """Return the key of a resource, such as ``topic:NAME``.
 
-    The last is for all brokers.
+    Others are ``group:NAME``, ``client-metrics:NAME``, ``broker:ID``, and ``broker:`` for all.
     """
     return f"{_KINDS[resource_type]}:{resource_name}"
 

@@ -1,4 +1,4 @@
-"""Dynamic configurations of topics, brokers and groups.
+"""Dynamic configurations of topics, brokers, groups and subscriptions.
 
 Source: ``ConfigurationControlManager``, 3.9 to 4.1.
 """

@@ -377,14 +377,18 @@ class ExternalClients:
         return access_control.why_unreadable(message, profile)
 
     def _is_never_answered(self, header: RequestHeader, message: Message) -> bool:
-        """Whether a broker fails when it logs a request, so that nothing is read any more."""
+        """Whether a broker fails at a request, so that nothing is read any more."""
         has = self.context.profile.has
         if isinstance(message, OffsetFetchRequest):
             names_none = header.api_version >= GROUPS_SINCE and not message.groups
             return names_none and has("nameless_offset_fetches_unanswered")
         if not isinstance(message, AlterConfigsRequest):
             return False
-        named = {(row.resource_type, row.resource_name) for row in message.resources}
+        known = resource_configs.TYPES
+        named = {
+            (row.resource_type if row.resource_type in known else None, row.resource_name)
+            for row in message.resources
+        }
         return len(named) < len(message.resources) and has("alter_configs_named_once")
 
     def _begin(self, call: AnyCall, frame: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Requests of external clients about the configurations of topics, brokers and groups."""
+"""Requests of external clients about configurations of topics, brokers, groups, subscriptions."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -23,6 +23,7 @@ BROKER: Final = 4
 BROKER_LOGGER: Final = 8
 CLIENT_METRICS: Final = 16
 GROUP: Final = 32
+TYPES: Final = (TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP)
 """Types of config resources (``ConfigResource.Type``)."""
 SET: Final = 0
 DELETE: Final = 1
@@ -40,7 +41,7 @@ Resource = TypeVar(
 
 
 class OfResources:
-    """A request about the configurations of topics, brokers and groups (4.0)."""
+    """A request about configurations: of subscriptions since 3.7, and of groups since 4.0, too."""
 
     def __init__(self, context: ClientContext) -> None:
         self.profile = context.profile
@@ -250,7 +251,7 @@ def _is_null(config: configs.AlterableConfig | alter_configs.AlterableConfig) ->
 
 
 class IncrementalAlterConfigs(AltersResources):
-    """IncrementalAlterConfigs (KIP-339): of topics, brokers and groups (4.0)."""
+    """IncrementalAlterConfigs (KIP-339): also of subscriptions (3.7) and groups (4.0)."""
 
     refuses_rows = True
 
@@ -264,7 +265,7 @@ class IncrementalAlterConfigs(AltersResources):
         elif number != broker:
             is_node = f"Unexpected node id. Expected {broker}, but received {number}"
             is_broker = f"Unexpected broker id, expected {broker}, but received {number}"
-            reason = is_node if self.checks_each else is_broker
+            reason = is_node if self.profile.has("unexpected_node_named") else is_broker
         for config in resource.configs if not reason else ():
             operation = getattr(config, "config_operation", SET)
             if operation in (APPEND, SUBTRACT):

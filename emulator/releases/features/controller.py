@@ -20,13 +20,16 @@ empty_config_keys_mean_all | since 2.7 | AdminManager.describeConfigs
 configs_named_by_row | since 2.7 | DescribeConfigsRequest
     DescribeConfigs answers each time that a resource is named, with the type that was named
 alter_configs_named_once | since 2.6 | AlterConfigsRequest.configs
-    AlterConfigs that names a resource twice is not answered: the broker fails when it logs it
+    AlterConfigs that names a resource twice is not answered (up to 3.2 the broker fails when it
+    logs it); types that it does not know are one
 unknown_topics_not_described | since 2.0 | AdminManager.describeConfigs
     DescribeConfigs refuses a topic that does not exist, which had default values before
 quotas_checked_strictly | since 3.5 | ClientQuotaControlManager.validateQuotaKeyValue
     without ZooKeeper a quota must be greater than 0, and fit into its type
 broker_logger_resources | since 2.4 | KIP-412
     a broker's log levels are a resource of DescribeConfigs and AlterConfigs
+unexpected_node_named | since 3.7 | ConfigAdminManager.validateResourceNameIsCurrentNodeId
+    the loggers of another broker are refused with the word node, no more broker
 client_metrics_resources | since 3.7 | KIP-714
     clients' metrics subscriptions are a resource of DescribeConfigs and AlterConfigs
 metadata_topic_prohibited | since 3.3 | KafkaApis.handleCreateTopicsRequest, ControllerApis.createTopics

@@ -74,6 +74,7 @@ alter_configs_named_once 2.7..3.9
 unknown_topics_not_described 2.0.0..3.9
 quotas_checked_strictly 3.5..3.9
 broker_logger_resources 2.4..3.9
+unexpected_node_named 3.9
 client_metrics_resources 3.9
 metadata_topic_prohibited 3.5..3.9
 metadata_topic_prohibition_explained 3.9

@@ -6,6 +6,7 @@ import pytest
 
 from emulator.common.errors import ERRORS
 from emulator.inputs.statements import CrashBroker, CreateTopic, StartBroker
+from emulator.wire.messages import alter_configs
 from emulator.wire.messages import features as wire
 from emulator.wire.messages.cluster import ApiVersionsRequest, MetadataRequest
 from emulator.wire.messages.configs import (
@@ -181,3 +182,31 @@ def test_a_list_from_which_everything_is_subtracted_is_empty(version: str) -> No
     wanted = DescribeConfigsRequest([DescribeConfigsResource(2, "t", ["cleanup.policy"])])
     (entry,) = lab.ask(here, wanted, 2).results[0].configs
     assert (entry.value, entry.config_source) == ("", 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_answered"), [(2, 2, False), (98, 99, False), (2, 99, True)]
+)
+def test_types_that_no_broker_knows_are_one(first: int, second: int, is_answered: bool) -> None:
+    lab = WireLab.made(brokers=1, version="2.8")
+    lab.pass_time(1_000_000)
+    client = lab.connect()
+    rows = [alter_configs.AlterConfigsResource(kind, "t", []) for kind in (first, second)]
+    lab.send(client, alter_configs.AlterConfigsRequest(rows), 1)
+    lab.pass_time(1_000_000)
+    assert bool(lab.responses[client]) == is_answered
+
+
+@pytest.mark.parametrize(
+    ("version", "reason"),
+    [
+        ("3.5", "Unexpected broker id, expected 0, but received 7"),
+        ("3.9", "Unexpected node id. Expected 0, but received 7"),
+    ],
+)
+def test_loggers_of_another_broker_are_refused(version: str, reason: str) -> None:
+    lab = WireLab.made(brokers=1, version=version)
+    lab.pass_time(1_000_000)
+    request = IncrementalAlterConfigsRequest([AlterConfigsResource(8, "7", [])])
+    (row,) = lab.ask(lab.connect(), request, 0).responses
+    assert row.error_message == reason
