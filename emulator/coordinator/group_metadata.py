@@ -78,6 +78,7 @@ STORING_ERRORS: Final = {
     "NOT_ENOUGH_REPLICAS_AFTER_APPEND": UNAVAILABLE,
     "NOT_LEADER_OR_FOLLOWER": "NOT_COORDINATOR",
     "MESSAGE_TOO_LARGE": UNKNOWN_ERROR,
+    "NETWORK_EXCEPTION": "COORDINATOR_LOAD_IN_PROGRESS",
 }
 """The error returned to a client for each error of the coordinator's own write.
 

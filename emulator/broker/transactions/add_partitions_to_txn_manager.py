@@ -38,12 +38,13 @@ RETRY_MAX_US: Final = 100_000
 The settings add.partitions.to.txn.retry.backoff.ms and add.partitions.to.txn.retry.backoff.max.ms.
 """
 CONCURRENT: Final = "CONCURRENT_TRANSACTIONS"
+LOST: Final = "NETWORK_EXCEPTION"
 RETRIED: Final = frozenset(
     (
         CONCURRENT,
         "COORDINATOR_LOAD_IN_PROGRESS",
         "COORDINATOR_NOT_AVAILABLE",
-        "NETWORK_EXCEPTION",
+        LOST,
         "NOT_COORDINATOR",
     )
 )
@@ -100,6 +101,7 @@ class AddPartitionsToTxnManager:
         self.replicas = replicas
         self.is_on = context.profile.has("transaction_partition_verification")
         self.knows_epochs = context.profile.has("ongoing_transactions_known_by_epoch")
+        self.translates_for_produce = context.profile.has("verification_translated_for_produce")
         self._append = append
         self._partition_of = partition_of
         own.on_response(ASKER, lambda number, response: self.on_response(-number, response))
@@ -198,9 +200,15 @@ class AddPartitionsToTxnManager:
             self._refuse(verification, error)
 
     def _refuse(self, verification: Verification, error: str) -> None:
-        """Tell a producer an error that it knows."""
+        """Tell a producer an error that it knows.
+
+        Who only verifies translates it on its own (``maybeConvertOffsetCommitError``).
+        """
         message = verification.message
-        if error in RETRIED and not (error == CONCURRENT and message.adds_partition):
+        is_known = error == CONCURRENT and message.adds_partition
+        if message.only_verifies:
+            is_known |= self.translates_for_produce or error == LOST
+        if error in RETRIED and not is_known:
             error = "NOT_ENOUGH_REPLICAS"
         elif error == "PRODUCER_FENCED":
             error = "INVALID_PRODUCER_EPOCH"
@@ -221,7 +229,7 @@ class AddPartitionsToTxnManager:
         for seq, verification in list(self.state.waiting.items()):
             if verification.coordinator == message.peer and message.request in (0, seq):
                 self._ended(seq)
-                self._refuse(verification, "NETWORK_EXCEPTION")
+                self._refuse(verification, LOST)
 
     def expire(self) -> None:
         """Refuse what a coordinator has not answered in time, and ask again what is due."""
@@ -233,4 +241,4 @@ class AddPartitionsToTxnManager:
             verification = self._ended(int(number))
             if verification is not None:
                 self.context.network.give_up(self.context.id, verification.coordinator)
-                self._refuse(verification, "NETWORK_EXCEPTION")
+                self._refuse(verification, LOST)

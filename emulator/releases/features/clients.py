@@ -75,6 +75,8 @@ ongoing_transactions_known_by_epoch | since 4.0 | UnifiedLog.hasOngoingTransacti
     a leader has a transaction verified whose producer has another epoch than the one under way
 transaction_verified_before_member | since 3.7 | GroupCoordinator.doTxnCommitOffsets
     TxnOffsetCommit has its transaction verified before the member that commits is looked at
+verification_translated_for_produce | since 3.8 | ReplicaManager.handleProduceAppend
+    errors of a verification are told as NOT_ENOUGH_REPLICAS to who produces, not to who commits
 throttled_clients_told_at_once | since 2.0 | KIP-219
     a client that exceeds a quota is told so at once, and then not read from for a while
 group_configs_inherit | since 4.3 | GroupConfig.validate

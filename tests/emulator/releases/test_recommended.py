@@ -154,6 +154,7 @@ internal_topics_not_in_transactions 1.1..3.9
 transactional_members_checked_as_others 3.5..3.9
 ongoing_transactions_known_by_epoch
 transaction_verified_before_member 3.9
+verification_translated_for_produce 3.9
 throttled_clients_told_at_once 2.0.0..3.9
 group_configs_inherit
 group_limits_in_numbers

@@ -2,12 +2,20 @@
 
 import pytest
 
-from emulator.inputs.statements import CreateTopic, CutLink, HealLinks
+from emulator.inputs.statements import CrashBroker, CreateTopic, CutLink, HealLinks
+from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from emulator.wire.messages.transaction_states import (
     DescribeProducersRequest,
     DescribeProducersTopic,
 )
+from emulator.wire.messages.transactions import (
+    AddOffsetsToTxnRequest,
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 from tests.emulator.clients.external.test_transactions import (
+    NAMES,
     TransactionalProducer,
     leader_of,
     read,
@@ -86,3 +94,27 @@ def test_produce_12_adds_the_partition_itself() -> None:
     assert producer.end(commit=True) == "NONE"
     lab.pass_time(US_PER_SECOND)
     assert [read(lab, f"t-{number}") for number in range(3)] == [["paid"]] * 3
+
+
+@pytest.mark.parametrize("version", ["3.7", "3.9", "4.1"])
+def test_a_commit_whose_transaction_cannot_be_verified_is_sent_again(version: str) -> None:
+    lab = lab_of(version, **{"offsets.topic.num.partitions": "1"})
+    producer = TransactionalProducer(lab, version="2.8")
+    assert producer.init(timeout_ms=600_000) == "NONE"
+    coordinator = coordinator_of(lab)
+    adding = AddOffsetsToTxnRequest(producer.name, producer.id, producer.epoch, "g")
+    while lab.ask(producer.coordinator(), adding, 3).error_code:
+        lab.pass_time(US_PER_SECOND)
+    while lab.ask(lab.connect(), FindCoordinatorRequest("g"), 0).error_code:
+        lab.pass_time(US_PER_SECOND)
+    leader = leader_of(lab, "__consumer_offsets-0")
+    assert leader != coordinator
+    rows = [TxnOffsetCommitRequestPartition(0, 5)]
+    topics = [TxnOffsetCommitRequestTopic("t", partitions=rows)]
+    here = lab.connect(leader)
+    commit = TxnOffsetCommitRequest(producer.name, "g", producer.id, producer.epoch, topics=topics)
+    lab.send(here, commit, 3)
+    lab.pass_time(30)
+    lab.run(CrashBroker(broker=coordinator))
+    response = lab.received(here, 60 * US_PER_SECOND)
+    assert NAMES[response.topics[0].partitions[0].error_code] == "COORDINATOR_LOAD_IN_PROGRESS"
