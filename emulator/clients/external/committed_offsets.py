@@ -249,12 +249,16 @@ class OffsetFetch(Struct, eq=False):
     ) -> committing.OffsetFetchResponseGroup:
         """One group's offsets, those of unknown topic ids last; an error is the group's alone.
 
-        The ids of topics that are ``gone`` are unknown again.
+        The ids of topics that are ``gone`` are unknown again, and so are those of topics that were
+        created again meanwhile.
         """
         assert isinstance(response, protocol.OffsetFetchResponse)
         if response.error != NONE:
             code = ERRORS[response.error].code
             return committing.OffsetFetchResponseGroup(asked.group_id, error_code=code)
+        named = None
+        if version >= IDS_SINCE and asked.topics is not None:
+            named = {self.known_ids.name(topic.topic_id) for topic in asked.topics}
         topics = [
             committing.OffsetFetchResponseTopics(
                 topic,
@@ -262,7 +266,7 @@ class OffsetFetch(Struct, eq=False):
                 [committing.OffsetFetchResponsePartitions(*row) for row in rows],
             )
             for topic, rows in _positions(response, 0).items()
-            if topic not in gone
+            if topic not in gone and (named is None or topic in named)
         ]
         topics += [
             committing.OffsetFetchResponseTopics(

@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 
-from emulator.inputs.statements import CreateTopic
+from emulator.inputs.statements import CreateTopic, DeleteTopic
 from emulator.wire.messages.committed_offsets import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
 )
 from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from emulator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -18,6 +21,7 @@ from emulator.wire.records.record import Record
 from emulator.wire.records.record_batch import Producer
 from tests.support.wire_client import WireLab, batch_of
 
+UNKNOWN_ID = 100
 CORRUPT_MESSAGE, UNKNOWN_PARTITION, TOO_LARGE, INVALID_REQUEST, INVALID_RECORD = 2, 3, 10, 42, 87
 
 
@@ -52,6 +56,32 @@ def test_offsets_of_partitions_that_are_not_there_are_not_committed(
     }
     assert list(found) == ["other", "t"]
     assert committed(lab, version, {"other": [0]}) == {"other": {0: UNKNOWN_PARTITION}}
+
+
+def test_offsets_are_not_told_of_a_topic_with_another_id() -> None:
+    config = {"offsets.topic.replication.factor": "1"}
+    lab = WireLab.made(brokers=1, version="4.2", config=config)
+    lab.pass_time(1_000_000)
+    here = lab.connect()
+    topics = [CreatableTopic("t", 1, 1)]
+    old = lab.ask(here, CreateTopicsRequest(topics, 30_000), 7).topics[0].topic_id
+    lab.ask(here, FindCoordinatorRequest("g"), 0)
+    lab.pass_time(2_000_000)
+    assert committed(lab, 9, {"t": [0]}) == {"t": {0: 0}}
+    fetch = OffsetFetchRequestGroup(
+        "g", topics=[OffsetFetchRequestTopics(topic_id=old, partition_indexes=[0])]
+    )
+
+    def told() -> list[tuple[bytes, int]]:
+        (group,) = lab.ask(here, OffsetFetchRequest(groups=[fetch]), 10).groups
+        return [(topic.topic_id, topic.partitions[0].error_code) for topic in group.topics]
+
+    assert told() == [(old, 0)]
+    for statement in (DeleteTopic(topic="t"), CreateTopic(topic="t")):
+        lab.run(statement)
+        lab.pass_time(2_000_000)
+    assert committed(lab, 9, {"t": [0]}) == {"t": {0: 0}}
+    assert told() == [(old, UNKNOWN_ID)]
 
 
 def produced(lab: WireLab, records: bytes, version: int) -> Any:  # noqa: ANN401 - a response
