@@ -26,16 +26,17 @@ def run_side_by_side(
 
     The first error is raised after everything else has been stopped.
     """
-    waiting, lock = iter(list(jobs)), Lock()
+    numbered = list(enumerate(jobs))
+    waiting, lock = iter(numbered), Lock()
 
-    def next_one() -> Made:
-        with lock:
-            job = next(waiting)
+    def next_one() -> tuple[int, Made]:
+        with lock:  # threads may come here in another order than they were given work
+            number, job = next(waiting)
             begin(job)
-        return run(job)
+        return number, run(job)
 
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="job") as pool:
-        futures = [pool.submit(next_one) for _ in list(jobs)]
+        futures = [pool.submit(next_one) for _ in numbered]
         try:
             _raise_first(wait(futures, return_when=FIRST_EXCEPTION).done)
         except BaseException:
@@ -43,7 +44,8 @@ def run_side_by_side(
             with contextlib.suppress(Exception):  # it may be Spark itself that is gone
                 spark.interruptAll()
             raise
-    return [future.result() for future in futures]
+    made = dict(future.result() for future in futures)
+    return [made[number] for number, _ in numbered]
 
 
 def _raise_first(done: Iterable[Future[Made]]) -> None:

@@ -1,6 +1,7 @@
 """Each client library, given a cluster of its own."""
 
 import gc
+import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,15 @@ from tests.wire.clients import CLIENTS, Client
 from tidegauge.kafka_cluster import KafkaCluster
 
 MODULES = {"confluent-kafka": "confluent_kafka", "kafka-python": "kafka", "aiokafka": "aiokafka"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def what_libraries_left_open() -> Iterator[None]:
+    """Collect what client libraries left open, so that it fails no test of another module."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture(params=CLIENTS)

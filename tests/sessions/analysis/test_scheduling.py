@@ -1,10 +1,13 @@
 """Jobs side by side: in order, and all of them ended when one goes wrong."""
 
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event, Lock
 from typing import Any, cast
 
 import pytest
 
+from sessions.analysis import scheduling
 from sessions.analysis.errors import AnalysisError
 from sessions.analysis.job import Job
 from sessions.analysis.scheduling import AT_ONCE, run_side_by_side
@@ -43,6 +46,27 @@ def test_they_begin_in_order_and_are_answered_in_order() -> None:
     assert begun == [job.name for job in JOBS]
     assert found == [job.name.upper() for job in JOBS]
     assert most == [AT_ONCE]
+
+
+class Backwards(ThreadPoolExecutor):
+    """Does last what it was given first, once it has been given something for each job."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
+        given = self.__dict__.setdefault("given", [])
+        future = Future[Any]()
+        given.append(future)
+        if len(given) == len(JOBS):
+            for last in reversed(given):
+                last.set_result(fn(*args, **options))
+        return future
+
+
+def test_results_are_in_order_whichever_thread_begins_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scheduling, "ThreadPoolExecutor", Backwards)
+    found = run_side_by_side(cast("Any", Spark()), JOBS, lambda _: None, lambda job: job.name)
+    assert found == [job.name for job in JOBS]
 
 
 def test_what_goes_wrong_first_is_raised_when_the_others_have_been_interrupted() -> None:
