@@ -193,9 +193,11 @@ class ExternalClients:
             "DeleteTopics": admin.DeleteTopics(context, known_ids),
             "DeleteRecords": admin.DeleteRecords(),
             "CreatePartitions": admin.CreatePartitions(context),
-            "DescribeConfigs": resource_configs.DescribeConfigs(context),
-            "IncrementalAlterConfigs": resource_configs.IncrementalAlterConfigs(context),
-            "AlterConfigs": resource_configs.AlterConfigs(context),
+            "DescribeConfigs": resource_configs.DescribeConfigs(context, self._authorizer),
+            "IncrementalAlterConfigs": resource_configs.IncrementalAlterConfigs(
+                context, self._authorizer
+            ),
+            "AlterConfigs": resource_configs.AlterConfigs(context, self._authorizer),
             "DescribeLogDirs": log_dirs.DescribeLogDirs(context.profile),
             "AlterReplicaLogDirs": log_dirs.AlterReplicaLogDirs(),
             "OffsetDelete": committed_offsets.OffsetDelete(),

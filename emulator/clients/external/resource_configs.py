@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
 from emulator import protocol
 from emulator.clients.context import ClientContext
+from emulator.clients.external.authorization import Authorizer
 from emulator.clients.external.call import Call
+from emulator.clients.external_state import Connection
+from emulator.common.acls import ALTER_CONFIGS, DESCRIBE_CONFIGS
 from emulator.common.errors import ERRORS, NONE
 from emulator.common.java_numbers import java_integer
 from emulator.protocol import AnyMessage
@@ -30,6 +33,7 @@ DELETE: Final = 1
 APPEND: Final = 2
 SUBTRACT: Final = 3
 """Operations on config values (``AlterConfigOp.OpType``)."""
+UNAUTHORIZED: Final = "CLUSTER_AUTHORIZATION_FAILED"
 
 AnyResource = configs.AlterConfigsResource | alter_configs.AlterConfigsResource
 Resource = TypeVar(
@@ -43,7 +47,8 @@ Resource = TypeVar(
 class OfResources:
     """A request about configurations: of subscriptions since 3.7, and of groups since 4.0, too."""
 
-    def __init__(self, context: ClientContext) -> None:
+    def __init__(self, context: ClientContext, authorizer: Authorizer) -> None:
+        self.authorizer = authorizer
         self.profile = context.profile
         self.has_subscriptions = context.in_kraft_mode and self.profile.has(
             "client_metrics_resources"
@@ -87,7 +92,7 @@ class DescribeConfigs(OfResources):
         resources = self._resources(call.message)
         if any(self.is_unexpected(resource.resource_type) for resource in resources):
             return [protocol.DescribeConfigsResponse(0, "INVALID_REQUEST") for _ in resources]
-        return [self._description(resource, call.connection.broker) for resource in resources]
+        return [self._description(resource, call.connection) for resource in resources]
 
     def _resources(
         self, request: configs.DescribeConfigsRequest
@@ -129,7 +134,9 @@ class DescribeConfigs(OfResources):
             return keys is None or self.has_no_nulls
         return name in keys
 
-    def _description(self, resource: configs.DescribeConfigsResource, broker: int) -> AnyMessage:
+    def _description(
+        self, resource: configs.DescribeConfigsResource, connection: Connection
+    ) -> AnyMessage:
         if resource.resource_type == TOPIC:
             return protocol.DescribeConfigsRequest(resource.resource_name)
         if resource.resource_type == BROKER:
@@ -139,7 +146,9 @@ class DescribeConfigs(OfResources):
         if resource.resource_type == CLIENT_METRICS and self.has_subscriptions:
             return protocol.DescribeConfigsRequest(None, subscription=resource.resource_name)
         if resource.resource_type == BROKER_LOGGER:
-            reason = unexpected_broker(resource.resource_name, broker, or_all=False)
+            if not self.authorizer.client(connection).may_on_cluster(DESCRIBE_CONFIGS):
+                return protocol.DescribeConfigsResponse(0, UNAUTHORIZED)
+            reason = unexpected_broker(resource.resource_name, connection.broker, or_all=False)
             return protocol.DescribeConfigsResponse(
                 0, "INVALID_REQUEST" if reason else NONE, message=reason
             )
@@ -169,6 +178,20 @@ class AltersResources(OfResources):
 
     refuses_rows = False
 
+    def ask(self, call: Call[Any]) -> list[AnyMessage]:
+        """Alter each resource in a request of its own."""
+        resources, validate_only = self.answered(call.message.resources), call.message.validate_only
+        return [
+            refusal or self.change(resource, validate_only=validate_only)
+            for resource, refusal in zip(
+                resources, self.refusals(resources, call.connection), strict=True
+            )
+        ]
+
+    def change(self, resource: Any, *, validate_only: bool) -> AnyMessage:  # noqa: ANN401 - of either request
+        """The message that alters one resource, or the refusal to."""
+        raise NotImplementedError
+
     def answered(self, resources: Sequence[Resource]) -> Sequence[Resource]:
         """The resources of a request as often as they are answered.
 
@@ -179,7 +202,9 @@ class AltersResources(OfResources):
         )
         return resources if is_read else self.once(resources)
 
-    def refusals(self, resources: Sequence[AnyResource], broker: int) -> list[AnyMessage | None]:
+    def refusals(
+        self, resources: Sequence[AnyResource], connection: Connection
+    ) -> list[AnyMessage | None]:
         """Why a broker refuses resources before it asks the controller; None if it does not.
 
         Before 3.3 an unexpected type of resource refuses the whole request.
@@ -188,16 +213,16 @@ class AltersResources(OfResources):
             if any(self.is_unexpected(resource.resource_type) for resource in resources):
                 reason = "Unexpected resource type UNKNOWN"
                 return [_refused(resource, "INVALID_REQUEST", reason) for resource in resources]
-            return [self._refusal(resource, broker) for resource in resources]
+            return [self._refusal(resource, connection) for resource in resources]
         times = Counter((resource.resource_type, resource.resource_name) for resource in resources)
         return [
             _refused(resource, "INVALID_REQUEST", "Each resource must appear at most once.")
             if times[resource.resource_type, resource.resource_name] > 1
-            else self._refusal(resource, broker)
+            else self._refusal(resource, connection)
             for resource in resources
         ]
 
-    def _refusal(self, resource: AnyResource, broker: int) -> AnyMessage | None:
+    def _refusal(self, resource: AnyResource, connection: Connection) -> AnyMessage | None:
         """Why one resource is refused; before 3.3 a name that replaces twice is the last one."""
         kind = resource.resource_type
         checks_keys = self.checks_each or isinstance(resource, configs.AlterConfigsResource)
@@ -213,13 +238,18 @@ class AltersResources(OfResources):
         if self.is_unexpected(kind):
             return _refused(resource, "INVALID_REQUEST", f"Unknown resource type {kind}")
         if kind == BROKER_LOGGER:
-            return self.loggers(resource, broker)
+            return self.loggers(resource, connection)
         if kind == CLIENT_METRICS and not self.has_subscriptions:
             reason = "only supported for topics and brokers, but resource type is CLIENT_METRICS"
             return _refused(resource, "INVALID_REQUEST", f"AlterConfigs is {reason}")
-        return None
+        return self.unauthorized(resource, connection) if kind == CLIENT_METRICS else None
 
-    def loggers(self, resource: AnyResource, _broker: int) -> AnyMessage:
+    def unauthorized(self, resource: AnyResource, connection: Connection) -> AnyMessage | None:
+        """The refusal to a client that may not alter configurations of the cluster."""
+        is_allowed = self.authorizer.client(connection).may_on_cluster(ALTER_CONFIGS)
+        return None if is_allowed else _refused(resource, UNAUTHORIZED)
+
+    def loggers(self, resource: AnyResource, _connection: Connection) -> AnyMessage:
         """The answer to who alters loggers, which only an incremental request may do."""
         kind = resource.resource_type
         return _refused(resource, "INVALID_REQUEST", f"Unknown resource type {kind}")
@@ -255,9 +285,11 @@ class IncrementalAlterConfigs(AltersResources):
 
     refuses_rows = True
 
-    def loggers(self, resource: AnyResource, broker: int) -> AnyMessage:
+    def loggers(self, resource: AnyResource, connection: Connection) -> AnyMessage:
         """Check the changes of levels; a broker here has no loggers (``RuntimeLoggerManager``)."""
-        number = java_integer(resource.resource_name)
+        if refusal := self.unauthorized(resource, connection):
+            return refusal
+        broker, number = connection.broker, java_integer(resource.resource_name)
         noun = "Node" if self.checks_each else "Broker"
         error, reason = "INVALID_REQUEST", ""
         if number is None:
@@ -277,17 +309,7 @@ class IncrementalAlterConfigs(AltersResources):
             break
         return _refused(resource, error if reason else NONE, reason)
 
-    def ask(self, call: Call[configs.IncrementalAlterConfigsRequest]) -> list[AnyMessage]:
-        """Alter each resource in a request of its own."""
-        resources = self.answered(call.message.resources)
-        return [
-            refusal or self._change(resource, validate_only=call.message.validate_only)
-            for resource, refusal in zip(
-                resources, self.refusals(resources, call.connection.broker), strict=True
-            )
-        ]
-
-    def _change(self, resource: configs.AlterConfigsResource, *, validate_only: bool) -> AnyMessage:
+    def change(self, resource: configs.AlterConfigsResource, *, validate_only: bool) -> AnyMessage:
         kind, name = resource.resource_type, resource.resource_name
         changes: dict[int, dict[str, str]] = {SET: {}, DELETE: {}, APPEND: {}, SUBTRACT: {}}
         for config in resource.configs:
@@ -342,17 +364,7 @@ class IncrementalAlterConfigs(AltersResources):
 class AlterConfigs(AltersResources):
     """AlterConfigs: replace all configs of topics, brokers or groups (KIP-133)."""
 
-    def ask(self, call: Call[alter_configs.AlterConfigsRequest]) -> list[AnyMessage]:
-        """Alter each resource in a request of its own."""
-        resources = self.answered(call.message.resources)
-        return [
-            refusal or self._replacement(resource, validate_only=call.message.validate_only)
-            for resource, refusal in zip(
-                resources, self.refusals(resources, call.connection.broker), strict=True
-            )
-        ]
-
-    def _replacement(
+    def change(
         self, resource: alter_configs.AlterConfigsResource, *, validate_only: bool
     ) -> AnyMessage:
         kind, name = resource.resource_type, resource.resource_name

@@ -20,6 +20,7 @@ from emulator.inputs.statements import (
 )
 from emulator.protocol import AnyMessage
 from emulator.releases.config import ConfigError
+from emulator.wire.messages import configs
 from emulator.wire.messages import security as wire
 from emulator.wire.messages.cluster import MetadataRequest, MetadataRequestTopic
 from emulator.wire.messages.features import ListConfigResourcesRequest
@@ -283,6 +284,25 @@ def test_who_may_not_describe_configurations_is_told_no_names(version: int) -> N
     found = lab.ask(lab.connect(0), ListConfigResourcesRequest(), version)
     assert found.error_code == ERRORS["CLUSTER_AUTHORIZATION_FAILED"].code
     assert found.config_resources == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "operation"),
+    [(8, "0", 0), (8, "7", 0), (8, "none", 0), (16, "m", 0), (16, "m", 2), (16, "m", 9)],
+)
+def test_who_may_not_alter_the_cluster_learns_nothing_of_loggers_and_subscriptions(
+    kind: int, name: str, operation: int
+) -> None:
+    lab = WireLab.made(version="4.1", config={"authorizer.class.name": AUTHORIZERS["kraft"]})
+    lab.pass_time(1_000_000)
+    here, refused_code = lab.connect(0), ERRORS["CLUSTER_AUTHORIZATION_FAILED"].code
+    change = configs.AlterableConfig("root", operation, "INFO")
+    resource = configs.AlterConfigsResource(kind, name, [change])
+    altered = lab.ask(here, configs.IncrementalAlterConfigsRequest([resource]), 1)
+    wanted = configs.DescribeConfigsResource(kind, name, None)
+    described = lab.ask(here, configs.DescribeConfigsRequest([wanted]), 4)
+    assert [row.error_code for row in altered.responses] == [refused_code]
+    assert [row.error_code for row in described.results] == [refused_code]
 
 
 def test_what_can_be_refused_has_a_response() -> None:
