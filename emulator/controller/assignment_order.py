@@ -15,12 +15,12 @@ from emulator.controller.hash_order import map_order, read_order
 class AssignmentOrder(Struct):
     """The partitions of the map in the order of insertion, before ``changes`` to it.
 
-    A change has the topics that were removed and the partitions that were put in afterwards; it is
-    applied when the order is asked for, which is seldom.
+    A change has the topics that were removed, and those that were put in afterwards, each with its
+    partitions' numbers; it is applied when the order is asked for, which is seldom.
     """
 
     inserted: list[str] = field(default_factory=list)
-    changes: list[tuple[list[str], list[str]]] = field(default_factory=list)
+    changes: list[tuple[list[str], dict[str, list[int]]]] = field(default_factory=list)
 
     def read(self, topics: Mapping[str, Iterable[int]]) -> None:
         """Start with the topics that a new controller reads, each with its partitions' numbers."""
@@ -28,7 +28,8 @@ class AssignmentOrder(Struct):
 
     def change_topics(self, new: Mapping[str, Iterable[int]], deleted: Collection[str]) -> None:
         """Copy the map without some topics, then add those that were read."""
-        self.changes.append((list(deleted), read_order(new)))
+        numbers = {topic: list(partitions) for topic, partitions in new.items()}
+        self.changes.append((list(deleted), numbers))
 
     def add_partitions(self, topic: str, numbers: Iterable[int], new: Collection[str]) -> None:
         """Add the new ones of a topic's partitions (``PartitionModificationsListener``)."""
@@ -51,5 +52,5 @@ class AssignmentOrder(Struct):
     def _apply(self) -> None:
         for deleted, new in self.changes:
             remaining = [tp for tp in map_order(self.inserted) if split(tp)[0] not in deleted]
-            self.inserted = remaining + map_order(new)
+            self.inserted = remaining + map_order(read_order(new))
         self.changes = []

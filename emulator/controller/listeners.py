@@ -90,14 +90,15 @@ class Listeners(Struct, eq=False):
         if assignment is None:
             return []
         new: list[str] = []
-        numbers = state.topics.get(topic, [])
+        assignments, numbers = state.assignments, state.topics.get(topic, [])
+        is_moving = bool(assignment.adding or assignment.removing)
         for number, replicas in assignment.replicas.items():
             tp = intern(f"{topic}-{number}")
-            if tp not in state.assignments:
+            if tp not in assignments:
                 new.append(tp)
                 numbers.append(number)
-                state.assignments[tp] = replicas
-                if assignment.adding or assignment.removing:
+                assignments[tp] = replicas
+                if is_moving:
                     adding, removing = (
                         changes.get(number, [])
                         for changes in (assignment.adding, assignment.removing)
