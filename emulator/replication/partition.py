@@ -75,6 +75,12 @@ class RemoteReplica(Struct, array_like=True, gc=False):
     since_us: int = 0
 
 
+NO_BROKERS: Final[list[int]] = []
+NO_REMOTES: Final[dict[int, RemoteReplica]] = {}
+"""What new replicas share: lists of brokers and a leader's records of its followers are replaced,
+and never modified."""
+
+
 class PendingIsr(Struct, array_like=True, gc=False):
     """An ISR change that the controller has not confirmed (2.7+, KIP-497)."""
 
@@ -204,6 +210,14 @@ class Rules(Struct, frozen=True, gc=False):
         )
 
 
+class Clock(Protocol):
+    """Tells the virtual time."""
+
+    @property
+    def now_us(self) -> int:
+        """The time."""
+
+
 class Moment(Protocol):
     """The context of a decision: the time, the broker's settings and the brokers known to be alive.
 
@@ -212,8 +226,8 @@ class Moment(Protocol):
     """
 
     @property
-    def now_us(self) -> int:
-        """The time."""
+    def clock(self) -> Clock:
+        """What tells the time."""
 
     @property
     def lag_time_us(self) -> int:
@@ -240,6 +254,10 @@ class FixedMoment:
     lag_time_us: int = 10_000_000
     lag_messages: int = 4_000
     live_brokers: Collection[int] = ()
+
+    @property
+    def clock(self) -> Clock:
+        return self
 
     def min_isr(self, _tp: str) -> int:
         return self.min_insync_replicas
@@ -869,11 +887,11 @@ def _become_leader(
     isr = state.isr = command.isr
     effects.append(AdoptIsr(isr, command.zk_version))
     if not led_already:
-        state.remotes = {}
+        state.remotes = NO_REMOTES
         if rules.truncates_surplus_only:
             state.epoch_start = state.log_end
     _take_followers(state, effects)
-    now_us = moment.now_us
+    now_us = moment.clock.now_us
     for follower, remote in state.remotes.items():
         remote.since_us = now_us
         if follower in isr:
@@ -1079,7 +1097,7 @@ def _count_fetch(state: Partition, command: CountFetch, rules: Rules, moment: Mo
     follower, offset = command.follower, command.offset
     remote = state.remotes[follower]
     moved = remote.leo != offset
-    record_fetch(rules, remote, offset, state.log_end, moment.now_us)
+    record_fetch(rules, remote, offset, state.log_end, moment.clock.now_us)
     effects: Effects = [RememberLogEnd(follower, offset)] if moved else []
     proposed = (
         follower not in state.isr
@@ -1147,7 +1165,7 @@ def _holds_back(
     """
     if rules.only_live_hold_high_watermark and follower not in moment.live_brokers:
         return False
-    return holds_high_watermark(rules, remote, end, moment.now_us, moment.lag_time_us)
+    return holds_high_watermark(rules, remote, end, moment.clock.now_us, moment.lag_time_us)
 
 
 def holds_high_watermark(
@@ -1247,7 +1265,7 @@ def _expire_isr(state: Partition, command: ExpireIsr, rules: Rules, moment: Mome
             rules,
             remote,
             state.log_end,
-            moment.now_us,
+            moment.clock.now_us,
             lag_time_us=moment.lag_time_us,
             lag_messages=moment.lag_messages,
         ):

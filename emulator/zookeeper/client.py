@@ -164,13 +164,8 @@ class ZkClient(Struct, eq=False):
                     self.create(parent, None)
             self.create(path, data)
             return
-        nodes, create = self.zookeeper.nodes, self.zookeeper.create
-        env, session = self.environment, self.state.session
         try:
-            for parent in parents:
-                if parent not in nodes:
-                    create(env, session, parent, None)
-            create(env, session, path, data)
+            self.zookeeper.create_below(self.environment, parents, path, data)
         except errors.ZooKeeperError as error:
             self.refused("create", error.path, error.name)
             raise

@@ -14,6 +14,7 @@ the consequences. Source: ``ZkData.scala`` 1.1 to 3.9, ``ZkUtils.scala`` 0.8.2 t
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
@@ -453,12 +454,24 @@ class PartitionState(Struct, frozen=True):
     leader_recovery_state: Int = RECOVERED
 
 
-state_in: Final[Callable[[str | None], PartitionState | None]] = _reader(PartitionState)
-"""The content of a state znode.
+_KNOWN_STATES: Final = 1024
+_KNOWN_STATE_MAX: Final = 256
+"""Of how many state znodes the content is kept, up to which length in characters: partitions have
+few different ones, above all when they are created."""
 
-To Kafka a state that is not JSON is missing, as if the znode did not exist; at another structure
-the controller's event, or the leader's ISR change, ends in an exception.
-"""
+_read_state: Final = _reader(PartitionState)
+_known_state: Final = lru_cache(_KNOWN_STATES)(_read_state)
+
+
+def state_in(data: str | None) -> PartitionState | None:
+    """The content of a state znode; it may be that of others, too: its lists are not modified.
+
+    To Kafka a state that is not JSON is missing, as if the znode did not exist; at another
+    structure the controller's event, or the leader's ISR change, ends in an exception.
+    """
+    if data is None or len(data) > _KNOWN_STATE_MAX:
+        return _read_state(data)
+    return _known_state(data)
 
 
 class _StateJson(Struct, gc=False):
@@ -482,8 +495,15 @@ def state_json(
     ``leader_recovery_state`` is omitted when it is 0 (``TopicPartitionStateZNode``, 3.2+). The
     order is that of Scala's hash map, which puts a sixth field in the middle.
     """
-    recovery = leader_recovery_state or msgspec.UNSET
-    return compact(_StateJson(controller_epoch, leader, 1, recovery, leader_epoch, isr))
+    return _state_json(leader, leader_epoch, tuple(isr), controller_epoch, leader_recovery_state)
+
+
+@lru_cache(_KNOWN_STATES)
+def _state_json(
+    leader: int, leader_epoch: int, isr: tuple[int, ...], controller_epoch: int, recovery: int
+) -> str:
+    state = _StateJson(controller_epoch, leader, 1, recovery or msgspec.UNSET, leader_epoch, isr)
+    return compact(state)
 
 
 # ---- lists of partitions: elections, reassignments, ISR changes

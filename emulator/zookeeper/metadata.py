@@ -165,9 +165,9 @@ class ZnodeFacts:
     def changed(self, kind: str, path: str, data: str | None, version: int) -> None:
         """Handle the creation, change or deletion of a znode."""
         if path.startswith("/brokers/topics/"):
-            tp = znodes.partition_of(path)
-            if tp is not None:
-                self._state(intern(tp), data, version)
+            if path.endswith("/state"):
+                if (tp := znodes.partition_of(path)) is not None:
+                    self._state(intern(tp), data, version)
             elif (topic := znodes.topic_of(path)) is not None:
                 self._topic(topic, data)
         elif path.startswith("/config/topics/"):

@@ -110,6 +110,25 @@ class ZooKeeper(Struct, array_like=True):
         self._create(env, zxid, path, above, data, owner=session if ephemeral else 0)
         return path
 
+    def create_below(
+        self, env: ZkEnvironment, parents: Sequence[str], path: str, data: str
+    ) -> None:
+        """Create a persistent znode, after those of its parents, given from the top, that lack."""
+        check_path(path)
+        above = parent_path(parents[0])
+        for parent in parents:
+            if parent not in self.nodes:
+                self._create_persistent(env, parent, above, None)
+            above = parent
+        self._create_persistent(env, path, above, data)
+
+    def _create_persistent(
+        self, env: ZkEnvironment, path: str, above: str, data: str | None
+    ) -> None:
+        zxid = self._next_zxid()
+        operations.admit_create(self.nodes.get, path, above, False)
+        self._create(env, zxid, path, above, data)
+
     def restore(self, env: ZkEnvironment, path: str, data: str | None, version: int) -> None:
         """Create a persistent znode unless it exists, with the dataVersion that it had before."""
         if path in self.nodes:
@@ -274,9 +293,10 @@ class ZooKeeper(Struct, array_like=True):
         parent.pzxid = zxid
         if owner:
             self.sessions.live[owner].ephemerals[path] = None
-        env.emit(events.ZnodeCreated, path, data, owner, zxid, env.host)
+        emit = env.emit  # an attribute that is called is looked for among the methods first
+        emit(events.ZnodeCreated, path, data, owner, zxid, env.host)
         if version:
-            env.emit(events.ZnodeChanged, path, data, version, zxid, env.host)
+            emit(events.ZnodeChanged, path, data, version, zxid, env.host)
         env.znode_changed("created", path, data, version)
         if path in self.watches.data:
             self._fire(env, self.watches.data, path, "NodeCreated")

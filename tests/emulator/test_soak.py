@@ -1,9 +1,12 @@
 """A modest number of random runs in rounds; ``python -m benchmarks.soak`` makes more."""
 
+import msgspec
 import pytest
 
 from emulator.inputs.statements import CrashBroker, Produce, StartBroker, Wait
 from emulator.releases.profiles import VERSIONS
+from emulator.replication.partition import NO_BROKERS, NO_REMOTES
+from emulator.zookeeper.data import state_in
 from tests.support.agreement import disagreements, incomplete
 from tests.support.lab import Lab
 from tests.support.releases import THOROUGH
@@ -24,6 +27,23 @@ def test_a_run_is_the_same_again() -> None:
         soak.run(rounds=1, length=20)
         hashes.append(soak.cluster.state_hash)
     assert hashes[0] == hashes[1]
+
+
+def test_what_replicas_and_states_share_is_never_modified() -> None:
+    """New replicas have the same empty lists, and equal states of partitions the same ISR."""
+    soak = Soak(5)
+    soak.run(rounds=1, length=20)
+    assert (NO_BROKERS, NO_REMOTES) == ([], {})
+    states = {
+        node.data
+        for path, node in soak.cluster.state.zookeeper.nodes.items()
+        if path.endswith("/state") and node.data is not None
+    }
+    assert states
+    for data in states:
+        state = state_in(data)
+        assert state is not None
+        assert state.isr == msgspec.json.decode(data)["isr"]
 
 
 # ---- what the soak looks with

@@ -5,6 +5,7 @@ Followers only send what changed (fetch sessions, KIP-227), so an idle partition
 """
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct, field
@@ -504,8 +505,10 @@ class FetchSessions:
         # incremental fetches rotate it (IncrementalFetchContext).
         if session.is_full or len(session.partitions) == 1:
             return
-        moved = [tp for tp, is_new in session.news.items() if is_new and tp not in rows]
-        for tp in (*rows, *moved):
+        moved = [*rows, *[tp for tp, is_new in session.news.items() if is_new and tp not in rows]]
+        if [*islice(reversed(session.partitions), len(moved))] == moved[::-1]:
+            return  # they are its end, in this order, as when all of them are new
+        for tp in moved:
             partition = session.partitions.pop(tp, None)
             if partition is not None:
                 session.partitions[tp] = partition

@@ -17,6 +17,8 @@ from emulator.replication.leader_epoch_cache import LeaderEpochCache
 from emulator.replication.partition import (
     FOLLOWER,
     LEADER,
+    NO_BROKERS,
+    NO_REMOTES,
     OFFLINE,
     TRANSITIONS,
     AdoptIsr,
@@ -107,10 +109,10 @@ def _in_turn(first: Handler, second: Handler) -> Handler:
 
 
 class BrokerMoment:
-    """What a broker knows when it decides about a partition; ``now_us``: at the last command."""
+    """What a broker knows when it decides about a partition."""
 
     def __init__(self, context: BrokerContext) -> None:
-        self.now_us = 0
+        self.clock = context.kernel.state
         self._context = context
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
@@ -142,13 +144,15 @@ class BrokerMoment:
 class Replicas:
     """A broker's replicas by partition name, and the operations on them."""
 
+    # Methods that run often have `_emit` in a local variable: the interpreter looks for a method
+    # of that name first, each time, when an attribute is called.
+
     def __init__(
         self, context: BrokerContext, replicas: dict[str, Replica], index: ReplicaIndex
     ) -> None:
         self.context = context
         self._id = context.id
         self._emit = context.emit
-        self._clock = context.kernel.state
         self._process = context.process
         self.by_name = replicas
         self.get = replicas.get  # this broker's replica of a partition; None if it has none
@@ -209,9 +213,8 @@ class Replicas:
         Executing an effect may trigger further commands, for this replica or another; they complete
         before the next effect is executed.
         """
-        moment = self.moment
-        moment.now_us = self._clock.now_us
-        effects = TRANSITIONS[type(command)](replica, command, self.rules, moment)  # `step`
+        # As `step` does, without its call.
+        effects = TRANSITIONS[type(command)](replica, command, self.rules, self.moment)
         handlers = self._handlers
         for effect in effects:
             handlers[type(effect)](replica, effect)
@@ -224,11 +227,19 @@ class Replicas:
         epochs = LeaderEpochCache() if self.rules.leader_epochs else None
         log = Log(0, 0, 0, NO_BATCHES)
         replica = self.by_name[tp] = Replica(
-            tp, self._id, epochs=epochs, log=log, producers=NO_PRODUCERS
+            tp,
+            self._id,
+            epochs=epochs,
+            assigned=NO_BROKERS,
+            isr=NO_BROKERS,
+            remotes=NO_REMOTES,
+            log=log,
+            producers=NO_PRODUCERS,
         )
         index = self.index
         index.unchecked_hw[tp] = index.unchecked_recovery[tp] = None
-        self._emit(events.LogCreated, tp, self._id)
+        emit = self._emit
+        emit(events.LogCreated, tp, self._id)
         return replica
 
     def tell_disk(self) -> None:
@@ -312,11 +323,12 @@ class Replicas:
 
     def _append(self, replica: Replica, batch: RecordBatch) -> None:
         replica.log.append(batch)
+        emit = self._emit
         if batch.producer_id >= 0:
             if replica.producers is NO_PRODUCERS:
                 replica.producers = ProducerStates()
             replica.producers.append(batch)
-        self._emit(
+        emit(
             events.RecordsAppended,
             replica.tp,
             self._id,
@@ -396,11 +408,13 @@ class Replicas:
     # ---- effects that only emit events
 
     def _store_epochs(self, replica: Replica, effect: StoreEpochs) -> None:
-        self._emit(events.EpochCacheChanged, replica.tp, self._id, effect.entries)
+        emit = self._emit
+        emit(events.EpochCacheChanged, replica.tp, self._id, effect.entries)
 
     def _move_high_watermark(self, replica: Replica, effect: MoveHighWatermark) -> None:
         self.index.unchecked_hw[replica.tp] = None
-        self._emit(
+        emit = self._emit
+        emit(
             events.HighWatermarkChanged,
             replica.tp,
             self._id,
@@ -417,7 +431,8 @@ class Replicas:
             self._note_stable(replica)
 
     def _change_role(self, replica: Replica, effect: ChangeRole) -> None:
-        self._emit(
+        emit = self._emit
+        emit(
             events.ReplicaRoleChanged,
             replica.tp,
             self._id,
@@ -427,11 +442,12 @@ class Replicas:
         )
 
     def _adopt_isr(self, replica: Replica, effect: AdoptIsr) -> None:
-        self._emit(events.IsrChanged, replica.tp, self._id, effect.isr, effect.zk_version)
+        emit = self._emit
+        emit(events.IsrChanged, replica.tp, self._id, effect.isr, effect.zk_version)
 
     def _remember_log_end(self, replica: Replica, effect: RememberLogEnd) -> None:
-        tp, follower, log_end = replica.tp, effect.follower, effect.log_end
-        self._emit(events.RemoteLogEndOffsetChanged, tp, self._id, follower, log_end)
+        tp, emit = replica.tp, self._emit
+        emit(events.RemoteLogEndOffsetChanged, tp, self._id, effect.follower, effect.log_end)
         end, lagging = replica.log_end, self.index.lagging
         for remote in replica.remotes.values():
             if remote.leo != end:
@@ -440,6 +456,7 @@ class Replicas:
         lagging.pop(tp, None)
 
     def _forget_log_ends(self, replica: Replica, effect: ForgetLogEnds) -> None:
+        emit = self._emit
         for follower in effect.followers:
-            self._emit(events.RemoteLogEndOffsetChanged, replica.tp, self._id, follower, -1)
+            emit(events.RemoteLogEndOffsetChanged, replica.tp, self._id, follower, -1)
         self.index.lagging[replica.tp] = None
