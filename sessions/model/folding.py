@@ -106,7 +106,7 @@ class Model:
         self.has_epochs = False
         self.history: list[tuple[int, int, Counts]] | None = None
         self.judged: Judged | None = None
-        self._naming: dict[int, dict[str, None]] | None = None
+        self.by_broker: dict[int, dict[str, None]] | None = None
         self._flags = flags
         self._totals = totals
         self._lost_counts = lost
@@ -189,7 +189,7 @@ class Model:
                 else copies.new_replica(broker, seq, self.has_epochs)
             )
             partition.replica_states[broker] = replica
-            if self._naming is not None:
+            if self.by_broker is not None:
                 self.names(tp, (broker,))
         elif replica.changed <= self.frozen:
             replica = partition.replica_states[broker] = copies.copied(replica)
@@ -198,9 +198,9 @@ class Model:
 
     def names(self, tp: str, brokers: Iterable[int]) -> None:
         """Take notice of brokers that a partition has from now on, as leader, ISR or replica."""
-        if self._naming is not None:
+        if self.by_broker is not None:
             for broker in brokers:
-                self._naming.setdefault(broker, {})[tp] = None
+                self.by_broker.setdefault(broker, {})[tp] = None
 
     def naming(self, broker: int) -> list[str]:
         """The partitions that a broker leads, or has in their ISR, or has a replica of.
@@ -210,14 +210,14 @@ class Model:
         """
         if not self.partitions:
             return []
-        if self._naming is None:
-            self._naming = {}
+        if self.by_broker is None:
+            self.by_broker = {}
             for tp, partition in self.partitions.items():
                 leader = () if partition.leader is None else (partition.leader,)
                 self.names(tp, (*partition.isr, *leader, *partition.replica_states))
-        partitions = self._naming[broker] = {
+        partitions = self.by_broker[broker] = {
             tp: None
-            for tp in self._naming.get(broker, ())
+            for tp in self.by_broker.get(broker, ())
             if (state := self.partitions.get(tp)) is not None
             and (broker in state.isr or broker == state.leader or broker in state.replica_states)
         }

@@ -75,7 +75,8 @@ def state_changed(model: Model, event: events.PartitionStateChanged) -> None:
     partition.state = "online" if leader >= 0 else "offline"
     partition.leader_epoch = event.leader_epoch
     partition.isr = event.isr
-    model.names(event.tp, (*event.isr, leader))
+    if model.by_broker is not None:
+        model.names(event.tp, (*event.isr, leader))
     partition.controller_epoch = event.controller_epoch
     partition.zk_version = event.zk_version
     model.judge(event.tp, partition)

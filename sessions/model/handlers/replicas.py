@@ -18,7 +18,8 @@ def log_created(model: Model, event: events.LogCreated) -> None:
     broker, seq = event.broker, event.seq
     replica = copies.new_replica(broker, seq, model.has_epochs)
     partition.replica_states[broker] = replica
-    model.names(event.tp, (broker,))
+    if model.by_broker is not None:
+        model.names(event.tp, (broker,))
 
 
 def log_deleted(model: Model, event: events.LogDeleted) -> None:
@@ -48,11 +49,13 @@ def role_changed(model: Model, event: events.ReplicaRoleChanged) -> None:
     replica.leader = event.leader
     if event.role == "leader":
         partition.led = True
-    if "leader" in (previous, event.role):  # previous: perhaps of a deleted topic of that name
         model.judge(event.tp, partition)
-    if event.role != "leader":
-        if replica.remote_leo:
-            replica.remote_leo = {}
+        return
+    if previous == "leader":  # perhaps of a deleted topic of that name
+        model.judge(event.tp, partition)
+    if replica.remote_leo:
+        replica.remote_leo = {}
+    if replica.isr is not None:
         replica.isr = replica.zk_version = None
 
 
