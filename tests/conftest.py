@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
+from functools import cached_property
 from importlib.util import find_spec
 from random import Random
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from xdist.remote import Producer
     from xdist.scheduler import Scheduling
+    from xdist.workermanage import WorkerController
 
 SMALL = {
     "spark.sql.shuffle.partitions": "2",
@@ -139,17 +141,40 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Sche
     """Give a worker the tests of a whole file at once, and those of Spark first.
 
     xdist's own scheduler of groups looks through all tests that a worker has had whenever one of
-    them ends. That alone took more of a processor's time than the tests of any folder but three.
+    them ends, and through all tests there are to say which one a worker shall run. That alone took
+    more of a processor's time than the tests of any folder but three.
     """
     if config.getoption("dist") != "loadgroup":
         return None
     from xdist.scheduler import LoadGroupScheduling
 
     class FileScheduling(LoadGroupScheduling):  # type: ignore[misc]
-        """Groups as they are; other tests by their file."""
+        """Groups as they are; other tests by their file. Tests that have ended are forgotten."""
 
         def _split_scope(self, nodeid: str) -> str:
             return super()._split_scope(nodeid).split("::")[0]
+
+        @cached_property
+        def _numbers(self) -> dict[str, int]:
+            return {test: number for number, test in enumerate(self.collection)}
+
+        def _assign_work_unit(self, node: "WorkerController") -> None:
+            scope, tests = self.workqueue.popitem(last=False)
+            self.assigned_work.setdefault(node, {})[scope] = tests
+            node.send_runtest_some([self._numbers[test] for test in tests])
+
+        def mark_test_complete(
+            self, node: "WorkerController", item_index: int, duration: float = 0
+        ) -> None:
+            test, work = self.collection[item_index], self.assigned_work[node]
+            scope = self._split_scope(test)
+            del work[scope][test]
+            if not work[scope]:
+                del work[scope]
+            self._reschedule(node)
+
+        def _pending_of(self, workload: dict[str, dict[str, bool]]) -> int:
+            return sum(map(len, workload.values()))
 
     config.option.loadscopereorder = False  # files with few tests last long, too
     return FileScheduling(config, log)

@@ -297,6 +297,7 @@ def _check_type(key: BrokerConfigKey, text: str) -> None:
         raise ConfigError(f"{key.name} must be true or false, not {text!r}.")
 
 
+@cache
 def known_settings(version: str) -> frozenset[str]:
     """Return the names that brokers of a release accept and that have an effect here."""
     numbers = profile_of(version).numbers
@@ -405,6 +406,15 @@ def _other(name: str, profile: Profile) -> BrokerConfigKey | None:
     return broker_configs(max(profile.numbers, numbers_of(FIRST_DESCRIBED))).get(name)
 
 
+@cache
+def _defaults(numbers: Numbers) -> dict[str, Parsed]:
+    """The defaults of a release by attribute: every broker of every cluster begins with them."""
+    return {
+        setting.attribute: _in_microseconds(setting, setting.default(numbers))
+        for setting in SETTINGS
+    }
+
+
 def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
     """Resolve a broker's configuration; an empty override is ignored.
 
@@ -414,10 +424,7 @@ def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
         ConfigError: an unknown version or name, or an invalid value.
     """
     profile = profile_of(version)
-    values: dict[str, Parsed] = {}
-    for setting in SETTINGS:
-        default = setting.default(profile.numbers)
-        values[setting.attribute] = _in_microseconds(setting, default)
+    values = dict(_defaults(profile.numbers))
     for name, text in in_milliseconds(overrides).items():
         if text and (key := _other(name, profile)) is not None:
             _check_type(key, text)
