@@ -13,16 +13,18 @@ from emulator.explorer.bounds import (
     COMMITTED_AGREEMENT,
     ISR_HAS_COMMITTED,
     Bounds,
-    properties_for,
 )
 from emulator.explorer.partition_model import partition_model
-from emulator.explorer.search import Search, Violation
+from emulator.explorer.search import Violation
 from emulator.explorer.successors import successors
 from emulator.inputs.statements import Statement
 from emulator.releases.profiles import KRAFT_VERSIONS
 from emulator.scenario.runner import Runner
 from tests.support.generations import since
 from tests.support.releases import THOROUGH
+from tests.support.searches import TOGETHER, searched
+
+pytestmark = TOGETHER
 
 STEPS = 30
 WALKS = 15 if THOROUGH else 5
@@ -97,7 +99,7 @@ def test_every_counterexample_happens_on_the_emulator(
     bounds: dict[str, Any], properties: tuple[str, ...]
 ) -> None:
     asked = Bounds(**bounds)
-    result = Search(partition_model(asked), properties or properties_for(asked)).run()
+    result = searched(asked, *properties)
     assert result.violations
     for violation in result.violations:
         assert failures(script_of(violation, asked)) == []
@@ -176,7 +178,7 @@ def test_so_does_a_cluster_without_zookeeper(version: str, seed: int) -> None:
 
 def test_the_script_says_what_it_shows() -> None:
     bounds = Bounds("0.10.2", elections=2, crashes=1)
-    (violation,) = Search(partition_model(bounds), [ACKNOWLEDGED_KEPT]).run().violations
+    (violation,) = searched(bounds, ACKNOWLEDGED_KEPT).violations
     script = script_of(violation, bounds).splitlines()
     assert script[0] == "# AcknowledgedKept is violated in 0.10.2: 11 steps"
     assert sum(line.startswith("# ") and line[2].isdigit() for line in script) == 11

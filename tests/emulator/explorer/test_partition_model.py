@@ -18,18 +18,21 @@ from emulator.explorer.bounds import (
     properties_for,
 )
 from emulator.explorer.brokers import Parts
-from emulator.explorer.partition_model import partition_model
 from emulator.explorer.replica import Replica
-from emulator.explorer.search import Result, Search, Violation
+from emulator.explorer.search import Result, Violation
+from tests.support import searches
 from tests.support.generations import since
+from tests.support.searches import TOGETHER
 
 SMALL = Bounds("3.9", replicas=2, records=2, elections=2, crashes=1)
 BY_HIGH_WATERMARK = since("0.8.1", "0.10.2")
 
 
+pytestmark = TOGETHER
+
+
 def searched(version: str, *properties: str, **bounds: Any) -> Result:
-    asked = Bounds(version, **{"replicas": 2, "records": 2, **bounds})
-    return Search(partition_model(asked), properties or properties_for(asked)).run()
+    return searches.searched(Bounds(version, **bounds), *properties)
 
 
 def shortest(result: Result, name: str) -> Violation:
