@@ -364,6 +364,7 @@ JOB: Final = Job(
             ),
             ("total_p50_us",),
             KIND,
+            of=FAILOVERS,
         ),
     ),
 )

@@ -18,6 +18,7 @@ from sessions.analysis.results.latency import (
 )
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import PRODUCED
 
 
 def latency_histogram(source: DatasetTables) -> DataFrame:
@@ -63,8 +64,9 @@ JOB: Final = Job(
             ),
             ("commit_p99_us",),
             (SESSION, "topic", "partition", "acks"),
+            of=PRODUCED,
         ),
-        Result(LATENCIES, latencies, "Records by latency"),
+        Result(LATENCIES, latencies, "Records by latency", of=PRODUCED),
         Result(
             LATENCY,
             latency_by_release,
@@ -85,6 +87,7 @@ JOB: Final = Job(
             ),
             (),
             ("version", "mode", "acks"),
+            of=LATENCIES,
         ),
         Result(
             HW_LAG,
@@ -102,7 +105,7 @@ JOB: Final = Job(
             ("hw_lag_max", "hw_lag_mean"),
             (SESSION, "topic", "partition"),
         ),
-        Result(LATENCY_HISTOGRAM, latency_histogram, "Distribution of latencies"),
+        Result(LATENCY_HISTOGRAM, latency_histogram, "Distribution of latencies", of=LATENCIES),
         Result(HW_LAG_TIMELINE, hw_lag_timeline, "HW lag over time"),
     ),
 )

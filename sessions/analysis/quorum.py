@@ -190,8 +190,9 @@ JOB: Final = Job(
             ),
             ("without_us", "records"),
             (SESSION, "epoch"),
+            of=QUORUM_ROLES,
         ),
-        Result(METADATA_WORK, metadata_work, "Records of the metadata log"),
+        Result(METADATA_WORK, metadata_work, "Records of the metadata log", of=METADATA_RECORDS),
         Result(
             FENCINGS,
             fencings,
@@ -207,6 +208,7 @@ JOB: Final = Job(
             ),
             ("fenced_for_us", "noticed_us"),
             (SESSION, "fenced_seq"),
+            of=METADATA_RECORDS,
         ),
     ),
 )
