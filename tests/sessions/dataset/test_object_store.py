@@ -1,7 +1,9 @@
 """A dataset on an object store: moto's S3 server on loopback, which speaks S3 over HTTP."""
 
 from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -30,33 +32,50 @@ moto_server = pytest.importorskip("moto.server")
 DATASET = "s3a://bucket/some/dataset"
 
 
-@pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A store with one empty bucket; gives its URL."""
-    import boto3
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """A store; gives its URL."""
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 
     server = moto_server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        url = f"http://{host}:{port}"
-        for name, value in (
-            ("AWS_ENDPOINT_URL", url),
-            ("AWS_ACCESS_KEY_ID", "test"),
-            ("AWS_SECRET_ACCESS_KEY", "test"),
-            ("AWS_REGION", "us-east-1"),
-        ):
-            monkeypatch.setenv(name, value)
-        client = boto3.client("s3", region_name="us-east-1")
-        for bucket in client.list_buckets()["Buckets"]:
-            for item in client.list_objects_v2(Bucket=bucket["Name"]).get("Contents", ()):
-                client.delete_object(Bucket=bucket["Name"], Key=item["Key"])
-            client.delete_bucket(Bucket=bucket["Name"])
-        client.create_bucket(Bucket="bucket")
-        client.close()
-        yield url
-    finally:
-        server.stop()
+    backend = cache(DomainDispatcherApplication.get_backend_for_host)
+    with pytest.MonkeyPatch.context() as patch:
+        # moto lists the folders of all its services twice a request.
+        patch.setattr(DomainDispatcherApplication, "get_backend_for_host", backend)
+        server.start()
+        try:
+            host, port = server.get_host_and_port()
+            url = f"http://{host}:{port}"
+            for name, value in (
+                ("AWS_ENDPOINT_URL", url),
+                ("AWS_ACCESS_KEY_ID", "test"),
+                ("AWS_SECRET_ACCESS_KEY", "test"),
+                ("AWS_REGION", "us-east-1"),
+            ):
+                patch.setenv(name, value)
+            yield url
+        finally:
+            server.stop()
+
+
+@pytest.fixture(scope="module")
+def client(server: str) -> Iterator[Any]:
+    """What looks after the store's buckets."""
+    import boto3
+
+    client = boto3.client("s3", region_name="us-east-1")
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def store(client: Any) -> None:  # noqa: ANN401 - boto3 has no types
+    """The store has one empty bucket."""
+    for bucket in client.list_buckets()["Buckets"]:
+        for item in client.list_objects_v2(Bucket=bucket["Name"]).get("Contents", ()):
+            client.delete_object(Bucket=bucket["Name"], Key=item["Key"])
+        client.delete_bucket(Bucket=bucket["Name"])
+    client.create_bucket(Bucket="bucket")
 
 
 def add(session: str) -> None:
