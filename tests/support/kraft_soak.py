@@ -42,6 +42,7 @@ from emulator.inputs.statements import (
 )
 from tests.support.agreement import incomplete
 from tests.support.memberships import kraft_state
+from tests.support.releases import THOROUGH
 from tests.support.soak import SECOND_US, RandomRun
 
 KRAFT_VERSIONS: Final = (
@@ -49,7 +50,7 @@ KRAFT_VERSIONS: Final = (
     *("4.0", "4.1", "4.2", "4.3", "4.4"),
 )
 BROKERS: Final = 4
-QUIET_US: Final = 90 * SECOND_US
+QUIET_US: Final = (90 if THOROUGH else 30) * SECOND_US
 """Longer than sessions, lag times and the pauses between elections and rebalances."""
 NO_OPS_MAX: Final = 2
 """Records that change nothing and may still be on their way to a broker."""
@@ -58,8 +59,9 @@ NO_OPS_MAX: Final = 2
 class KraftSoak(RandomRun):
     """One run: a cluster of the seed's release."""
 
-    def __init__(self, seed: int, version: str | None = None) -> None:
+    def __init__(self, seed: int, version: str | None = None, *, quiet_us: int = QUIET_US) -> None:
         self.draw = draw = Random(seed)
+        self.quiet_us = quiet_us
         spec = CreateCluster(
             version=version or KRAFT_VERSIONS[seed % len(KRAFT_VERSIONS)],
             mode="kraft",
@@ -115,13 +117,13 @@ class KraftSoak(RandomRun):
             info = self.cluster.state_of(tp)
             if info is None or info.leader < 0:
                 self.do(ElectUnclean(tp=tp))
-        self.do(Wait(duration_us=QUIET_US))
+        self.do(Wait(duration_us=self.quiet_us))
 
     def _start_brokers(self) -> None:
-        self.do(Wait(duration_us=QUIET_US))
+        self.do(Wait(duration_us=self.quiet_us))
         for broker in self.cluster.brokers:
             self.do(StartBroker(broker=broker, wait=False))
-        self.do(Wait(duration_us=QUIET_US))
+        self.do(Wait(duration_us=self.quiet_us))
 
     def _serve(self) -> None:
         """Clients are served by the committed leaders, and read what these hold."""

@@ -30,7 +30,7 @@ def test_after_each_round_the_truths_agree_and_the_cluster_is_whole(seed: int) -
 )
 def test_a_topic_made_anew_is_replicated_everywhere(version: str, seed: int, rounds: int) -> None:
     """In these runs a follower fetches the new topic from a leader that knows only the old one."""
-    KraftSoak(seed, version).run(rounds, length=40)
+    KraftSoak(seed, version, quiet_us=90_000_000).run(rounds, length=40)
 
 
 def test_a_difference_is_told() -> None:
