@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Sequence
 from functools import partial
 from itertools import accumulate
-from operator import sub
+from operator import attrgetter, sub
 from struct import pack
 from types import GenericAlias
 from typing import Any, Final, NamedTuple, get_type_hints
@@ -40,6 +40,7 @@ TIME_MAX_US: Final = (1 << 63) - 1
 """The latest time that SQLite and Parquet can store."""
 
 _ENCODE: Final = msgspec.msgpack.Encoder().encode
+_TIME_US: Final = attrgetter("time_us")
 _INTS: Final = msgspec.msgpack.Decoder(list[int])
 
 
@@ -151,13 +152,13 @@ def _characters_max(block: Block) -> int:
 
 def _block(events: Sequence[Event], groups: Groups) -> Block:
     number = {kind: index for index, kind in enumerate(groups)}
-    times = [event.time_us for event in events]
+    times = list(map(_TIME_US, events))
     strings: dict[str, int] = {}
     columns = [_columns(PLANS[kind], members, strings) for kind, members in groups.items()]
     return Block(
         first_seq=events[0].seq,
         kinds=[kind.__name__ for kind in groups],
-        order=bytes([number[type(event)] for event in events]),
+        order=bytes(map(number.__getitem__, map(type, events))),
         times=[times[0], *map(sub, times[1:], times)],
         strings=list(strings),
         columns=columns,
