@@ -1,7 +1,7 @@
 """The jobs in plain Python, straight from events: no tables, no windows, no speed."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from typing import NamedTuple
 
 from emulator.events import (
     Event,
@@ -40,10 +40,10 @@ def expected_hw_lag(session: str, events: list[Event], end_us: int) -> list[Row]
     return [
         {
             **place(session, tp),
-            **_lag(tp, events, end_us),
+            **_lag(lags),
             **_rounds(tp, events, [row for row in produced if row["tp"] == tp]),
         }
-        for tp in existed(events)
+        for tp, lags in _lags(events, end_us).items()
     ]
 
 
@@ -69,13 +69,6 @@ def expected_latency(told: dict[str, list[Event]], releases: dict[str, Release])
     return found
 
 
-def existed(events: list[Event]) -> list[str]:
-    """The partitions that ever existed, if only as an assignment."""
-    followed = Followed(events)
-    found = {tp for _ in followed for tp, p in followed.partitions.items() if p.exists}
-    return sorted(found)
-
-
 def _records(produced: list[Row]) -> Row:
     committed = [row for row in produced if row["committed_us"] is not None]
     acked = [row for row in produced if row["outcome"] == "acked"]
@@ -94,14 +87,26 @@ def _records(produced: list[Row]) -> Row:
     }
 
 
-def _lag(tp: str, events: list[Event], end_us: int) -> Row:
+class Lag(NamedTuple):
+    """LEO - HW of a leader (None: there is none) from an event until ``until_us``.
+
+    ``since`` is the first event after which all values of the partition were what they are.
+    """
+
+    event: Event
+    lag: int | None
+    until_us: int
+    since: int
+
+
+def _lag(lags: list[Lag]) -> Row:
     """LEO - HW of the leader between each event and the next one, taken one by one."""
     stretches = [  # lag, time, first event of this state
-        (lag, after_us - event.time_us, since)
-        for event, lag, after_us, since in _lags(tp, events, end_us)
-        if lag is not None and after_us > event.time_us
+        (lag, until_us - event.time_us, since)
+        for event, lag, until_us, since in lags
+        if lag is not None and until_us > event.time_us
     ]
-    longest, longest_seq = _longest_lag(tp, events, end_us)
+    longest, longest_seq = _longest_lag(lags)
     total = sum(time for _, time, _ in stretches)
     most = max((lag for lag, _, _ in stretches), default=None)
     return {
@@ -142,39 +147,41 @@ def _rounds(tp: str, events: list[Event], produced: list[Row]) -> Row:
     }
 
 
-def _lags(
-    tp: str, events: list[Event], end_us: int
-) -> Iterator[tuple[Event, int | None, int, int]]:
-    """Each event with LEO - HW of the leader after it (None: there is none), until when that held.
+def _lags(events: list[Event], end_us: int) -> dict[str, list[Lag]]:
+    """The lag after each event, of each partition that ever existed, if only as an assignment.
 
-    And since which event the partition's values, all of them, have been what they are.
+    A partition has none before the first event that names it.
     """
     moment, followed = Moment(), Followed(events)
-    before: Row = {}
-    since = 0
-    for event, after_us in zip(events, [*(e.time_us for e in events[1:]), end_us], strict=True):
+    lags: dict[str, list[Lag]] = {}
+    before: dict[str, Row] = {}
+    existed: set[str] = set()
+    for event, until_us in zip(followed, [*(e.time_us for e in events[1:]), end_us], strict=True):
         moment.apply(event)
-        followed.apply(event)
-        also = followed.of(tp)
-        state = moment.partition(tp)
-        values = {**state, "also": (list(also.replicas), also.min_isr, also.unclean)}
-        if values != before:
-            before, since = values, event.seq
-        lag = None if state["hw"] is None else state["leo"] - state["hw"]
-        yield event, lag, after_us, since
+        for tp, also in followed.partitions.items():
+            state = moment.partition(tp)
+            values = {**state, "also": (list(also.replicas), also.min_isr, also.unclean)}
+            known = lags.setdefault(tp, [])
+            since = known[-1].since if before.get(tp) == values else event.seq
+            before[tp] = values
+            lag = None if state["hw"] is None else state["leo"] - state["hw"]
+            known.append(Lag(event, lag, until_us, since))
+            if also.exists:
+                existed.add(tp)
+    return {tp: lags[tp] for tp in sorted(existed)}
 
 
-def _longest_lag(tp: str, events: list[Event], end_us: int) -> tuple[int, int | None]:
+def _longest_lag(lags: list[Lag]) -> tuple[int, int | None]:
     """The longest time in which the LEO was above the HW all along, and where it began."""
     longest, longest_seq = 0, None
     began: Event | None = None
-    for event, lag, after_us, _ in _lags(tp, events, end_us):
+    for event, lag, until_us, _ in lags:
         if not lag:
             began = None
             continue
         began = began or event
-        if after_us - began.time_us > longest:
-            longest, longest_seq = after_us - began.time_us, began.seq
+        if until_us - began.time_us > longest:
+            longest, longest_seq = until_us - began.time_us, began.seq
     return longest, longest_seq
 
 
@@ -182,28 +189,28 @@ def expected_lag_timeline(session: str, events: list[Event], end_us: int) -> lis
     """The rows of ``hw_lag_timeline`` of one session."""
     width = max(1, -(-end_us // 100))
     rows = []
-    for tp in existed(events):
+    for tp, lags in _lags(events, end_us).items():
         inside: dict[int, list[tuple[int, int, int]]] = {}
-        for event, lag, after_us, since in _lags(tp, events, end_us):
+        for event, lag, until_us, since in lags:
             if lag is None:
                 continue
-            for bucket in range(event.time_us // width, (after_us - 1) // width + 1):
+            for bucket in range(event.time_us // width, (until_us - 1) // width + 1):
                 begin, end = bucket * width, (bucket + 1) * width
-                lasted = min(end, after_us) - max(begin, event.time_us)
+                lasted = min(end, until_us) - max(begin, event.time_us)
                 if lasted > 0:
                     inside.setdefault(bucket, []).append((lag, lasted, since))
-        for bucket, lags in inside.items():
-            total = sum(lasted for _, lasted, _ in lags)
-            most = max(lag for lag, _, _ in lags)
+        for bucket, parts in inside.items():
+            total = sum(lasted for _, lasted, _ in parts)
+            most = max(lag for lag, _, _ in parts)
             rows.append(
                 {
                     **place(session, tp),
                     "bucket": bucket,
                     "from_us": bucket * width,
                     "to_us": min((bucket + 1) * width, end_us),
-                    "lag_mean": sum(lag * lasted for lag, lasted, _ in lags) / total,
+                    "lag_mean": sum(lag * lasted for lag, lasted, _ in parts) / total,
                     "lag_max": most,
-                    "lag_max_seq": min(first for lag, _, first in lags if lag == most),
+                    "lag_max_seq": min(first for lag, _, first in parts if lag == most),
                 }
             )
     return rows

@@ -76,9 +76,8 @@ def _outage(
     }
 
 
-def expected_availability(session: str, events: list[Event], end_us: int) -> list[Row]:
-    """The rows of ``availability``."""
-    outages = expected_outages(session, events, end_us)
+def expected_availability(session: str, outages: list[Row]) -> list[Row]:
+    """The rows of ``availability``, from those of :func:`expected_outages`."""
     rows = []
     for tp in sorted({row["tp"] for row in outages}):
         mine = [row for row in outages if row["tp"] == tp]
@@ -97,11 +96,11 @@ def expected_availability(session: str, events: list[Event], end_us: int) -> lis
     return rows
 
 
-def expected_timeline(session: str, events: list[Event], end_us: int) -> list[Row]:
-    """The rows of ``availability_timeline``."""
+def expected_timeline(session: str, outages: list[Row], end_us: int) -> list[Row]:
+    """The rows of ``availability_timeline``, from those of :func:`expected_outages`."""
     edges = [
         (seq, time_us, row["kind"], change)
-        for row in expected_outages(session, events, end_us)
+        for row in outages
         for seq, time_us, change in (
             (row["from_seq"], row["from_us"], 1), (row["to_seq"], row["to_us"], -1),
         )

@@ -90,14 +90,24 @@ def of_replay(told: Told, found: dict[str, list[Row]]) -> None:
 
 def of_clusters(told: Told, found: dict[str, list[Row]]) -> None:
     """Availability, failover, ISR churn, leader balance and controllers."""
-    outages = by_session(told, reference_cluster.expected_outages)
-    same(found["outages"], [row for row in outages if row["kind"] != "partitions"])
+    outages = {
+        name: reference_cluster.expected_outages(name, events, end)
+        for name, (events, end) in told.items()
+    }
+    spells = [row for rows in outages.values() for row in rows]
+    same(found["outages"], [row for row in spells if row["kind"] != "partitions"])
     leaderless = {row["session"]: row["leaderless_us"] for row in found["sessions"]}
     for name in told:
         mine = [row["leaderless_us"] for row in found["availability"] if row["session"] == name]
         assert sum(mine) == leaderless[name]
-    same(found["availability"], by_session(told, reference_cluster.expected_availability))
-    same(found["availability_timeline"], by_session(told, reference_cluster.expected_timeline))
+    availability = by_session(
+        told, lambda n, _, __: reference_cluster.expected_availability(n, outages[n])
+    )
+    same(found["availability"], availability)
+    timeline = by_session(
+        told, lambda n, _, end: reference_cluster.expected_timeline(n, outages[n], end)
+    )
+    same(found["availability_timeline"], timeline)
     failovers = by_session(told, lambda n, e, _: reference_cluster.expected_failovers(n, e))
     same(found["failovers"], failovers)
     releases = {name: release_of(events) for name, (events, _) in told.items()}

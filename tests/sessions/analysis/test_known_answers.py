@@ -3,7 +3,7 @@
 The stories are sessions of one dataset: Spark takes as long for one of them as for all.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,18 +40,25 @@ from sessions.analysis.durability import (
 )
 from sessions.analysis.events import facts
 from sessions.analysis.failover import failover, failovers
-from sessions.analysis.final_state import final_partitions, final_znodes, states_in
+from sessions.analysis.final_state import (
+    PARTITIONS,
+    ZNODES,
+    final_partitions,
+    final_znodes,
+    states_in,
+)
 from sessions.analysis.hw_lag import hw_lag_timeline
 from sessions.analysis.intervals import edges, merged_intervals
 from sessions.analysis.isr_churn import isr_churn
 from sessions.analysis.latency import latency_histogram
 from sessions.analysis.leader_balance import leader_balance
 from sessions.analysis.logs import final_assignment, final_logs
-from sessions.analysis.record_outcomes import fates
+from sessions.analysis.record_outcomes import KEPT, LOGS, fates
 from sessions.analysis.replay import replay_differences
 from sessions.analysis.results.failover import FAILOVERS
 from sessions.analysis.results.latency import LATENCIES
 from sessions.analysis.results.truth import DURABILITY_RECORDS, PARTITION_DURABILITY
+from sessions.analysis.sizing import suited
 from sessions.analysis.state_intervals import leader_intervals, partition_intervals
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
@@ -109,6 +116,18 @@ def crashed_story() -> Story:
 Row = dict[str, Any]
 Part = Callable[[DatasetTables], "DataFrame"]
 
+RESULTS: dict[Part, Table] = {
+    latencies: LATENCIES,
+    failovers: FAILOVERS,
+    durability_records: DURABILITY_RECORDS,
+    partition_durability: PARTITION_DURABILITY,
+}
+"""Parts that are results, which other parts read."""
+SHARED: dict[Part, str] = {
+    fates: KEPT, final_logs: LOGS, final_partitions: PARTITIONS, final_znodes: ZNODES
+}  # fmt: skip
+"""Parts that other parts read, too, by the names under which jobs share them."""
+
 
 class Known:
     """All stories in one dataset, and what parts of the jobs make of it."""
@@ -122,26 +141,38 @@ class Known:
             export_session(story.events, facts_of, folder / "dataset")
         self.dataset = Dataset(folder / "dataset")
         self.tables = DatasetTables(spark, self.dataset, Location(folder))
-        latencies(self.tables).write.parquet(f"{folder}/{LATENCIES.name}")
         self._rows: dict[Part, list[Row]] = {}
 
     def rows(self, part: Part, session: str = "crashed") -> list[Row]:
         """A story's rows; those of all stories are computed at once."""
         if part not in self._rows:
-            self._rows[part] = rows(part(self.tables))
+            self._rows[part] = rows(self.frame(part))
         return [row for row in self._rows[part] if row[SESSION] == session]
 
-    def alone(self, part: Part, table: Table, session: str) -> DatasetTables:
+    def frame(self, part: Part) -> "DataFrame":
+        """The rows of all stories; what other parts read is computed once."""
+        if part in SHARED:
+            return self.tables.materialised(SHARED[part], part)
+        if part not in RESULTS:
+            return part(self.tables)
+        table = RESULTS[part]
+        if not (self.folder / table.name).exists():
+            self.tables.write(table, part(self.tables))
+        return self.tables.result(table)
+
+    def alone(self, part: Part, session: str) -> DatasetTables:
         """Tables that read a result with the rows of one story alone, which is written here."""
-        results = self.folder / session
-        source = DatasetTables(self.spark, self.dataset, Location(results))
-        part(source).where(f"{SESSION} = '{session}'").write.parquet(f"{results}/{table.name}")
+        source = DatasetTables(self.spark, self.dataset, Location(self.folder / session))
+        source.write(RESULTS[part], self.frame(part).where(f"{SESSION} = '{session}'"))
         return source
 
 
 @pytest.fixture(scope="module")
-def known(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Known:
-    return Known(spark, tmp_path_factory.mktemp("known"))
+def known(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Iterator[Known]:
+    known = Known(spark, tmp_path_factory.mktemp("known"))
+    with suited(spark, known.dataset.commits()):
+        known.frame(latencies)
+        yield known
 
 
 def rows(frame: "DataFrame") -> list[Row]:
@@ -243,7 +274,7 @@ def test_what_is_lost_is_known_by_the_logs(known: Known) -> None:
 
 
 def states_said(source: DatasetTables) -> "DataFrame":
-    return states_in(final_znodes(source))
+    return states_in(source.materialised(ZNODES, final_znodes))
 
 
 def test_the_state_znode_says_what_the_partition_is(known: Known) -> None:
@@ -361,7 +392,7 @@ def returned_story() -> Story:
 def test_a_broker_that_is_back_before_its_session_ends_is_no_failover(known: Known) -> None:
     (row,) = known.rows(failovers, "returned")
     assert (row["outcome"], row["total_us"]) == ("returned", 600)
-    (kind,) = rows(failover(known.alone(failovers, FAILOVERS, "returned")))
+    (kind,) = rows(failover(known.alone(failovers, "returned")))
     assert (kind["failovers"], kind["served"], kind["returned"]) == (0, 0, 1)
     assert (kind["total_n"], kind["total_p50_us"]) == (0, None)
 
@@ -496,9 +527,9 @@ def test_records_without_acks_are_neither_acknowledged_nor_lost(known: Known) ->
     name = "unacknowledged"
     found = {row["acks"]: row for row in known.rows(commit_latency, name)}
     assert (found[0]["acked"], found[0]["sent"], found[0]["ack_n"]) == (0, 2, 0)
-    source = known.alone(durability_records, DURABILITY_RECORDS, name)
+    source = known.alone(durability_records, name)
     assert {row["fate"] for row in rows(source.result(DURABILITY_RECORDS))} == {name}
-    known.alone(partition_durability, PARTITION_DURABILITY, name)
+    source = known.alone(partition_durability, name)
     cells = {row["acks"]: row for row in rows(durability(source))}
     assert (cells[0]["acked"], cells[0]["lost"], cells[0]["unacknowledged"]) == (0, 0, 2)
     assert cells[0]["sessions_harmed"] == 0
@@ -520,7 +551,7 @@ def test_an_outage_of_no_time_is_none(known: Known) -> None:
 
 
 def test_percentiles_do_not_mix_ways_to_produce(known: Known) -> None:
-    source = known.alone(lambda _: known.tables.result(LATENCIES), LATENCIES, "crashed")
+    source = known.alone(latencies, "crashed")
     found = {row["acks"]: row for row in rows(latency_by_release(source))}
     assert (found[-1]["commit_n"], found[-1]["ack_n"]) == (4, 4)
     assert (found[1]["commit_n"], found[1]["ack_n"]) == (0, 1)

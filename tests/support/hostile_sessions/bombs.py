@@ -111,8 +111,8 @@ def many_events(path: Path) -> None:
 
 
 def many_lists(path: Path) -> None:
-    """60 million empty lists where texts should be."""
-    count = 60_000_000
+    """15 million empty lists where texts should be."""
+    count = 15_000_000
     rest = [(NOTHING, 0, b"")] * 2
     put_block(
         path,
