@@ -1,8 +1,8 @@
 """Offsets of an image that a later leader lacks, in the dataset and by the job durability."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
 from emulator.cluster import Cluster
@@ -18,17 +18,11 @@ from emulator.inputs.statements import (
     Statement,
 )
 from emulator.scenario.runner import Runner
-from sessions.analysis.durability import lost_offsets
-from sessions.analysis.sizing import suited
-from sessions.analysis.tables import DatasetTables
+from sessions.analyze import analyze
 from sessions.dataset.export import export_session
 from sessions.dataset.layout import Dataset
-from sessions.dataset.location import Location
 from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.tables import SESSIONS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -73,19 +67,16 @@ def events_of(mode: Mode) -> tuple[list[Event], set[int]]:
     return events, set(COMMITTED) - (set(range(replica.log_start, replica.log_end)) - new)
 
 
-def test_the_dataset_and_the_job_count_what_the_leader_lacks(
-    spark: "SparkSession", tmp_path: Path
-) -> None:
+def test_the_dataset_and_the_job_count_what_the_leader_lacks(tmp_path: Path) -> None:
     lacked: dict[str, set[int]] = {}
     for mode in ("zk", "kraft"):
         events, lacked[mode] = events_of(mode)
         export_session(events, SessionFacts(mode), tmp_path / "dataset")
-    dataset = Dataset(tmp_path / "dataset")
-    with suited(spark, dataset.commits()):
-        rows = lost_offsets(DatasetTables(spark, dataset, Location(tmp_path / "out"))).collect()
+    analyze(tmp_path / "dataset", tmp_path / "out", jobs=("durability",))
+    rows = pq.read_table(str(tmp_path / "out" / "lost_offsets")).to_pylist()
     told = {row["session"]: set(range(row["first_offset"], row["end_offset"])) for row in rows}
     assert [row["tp"] for row in rows] == ["t-0", "t-0"]
     assert told == lacked
-    sessions = dataset.scan(SESSIONS, SESSIONS.names).to_pylist()
+    sessions = Dataset(tmp_path / "dataset").scan(SESSIONS, SESSIONS.names).to_pylist()
     counted = {row["session"]: (row["lost"], row["lost_offsets"]) for row in sessions}
     assert counted == {mode: (0, len(offsets)) for mode, offsets in lacked.items()}

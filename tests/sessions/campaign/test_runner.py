@@ -34,7 +34,7 @@ from tests.sessions.campaign.plans import (
 from tests.sessions.dataset.reading import files
 
 ROOT = Path(__file__).parents[3]
-SEEDS = 100
+SEEDS = 150
 
 RUNNING = """
 import sys
