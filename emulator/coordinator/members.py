@@ -133,6 +133,8 @@ class GroupMembership:
         group.pending.pop(name, None)
         if group.state == PREPARING and group.delay_left_us >= 0:
             group.newcomer = True
+        if not group.members:  # the others' are compatible; the protocol is that of the generation
+            group.assignor, group.protocol_type = message.assignor, message.protocol_type
         member = group.members[name] = Member(
             name,
             message.consumer,
@@ -145,7 +147,6 @@ class GroupMembership:
             instance_id=message.instance_id,
         )
         self._watch(group, member.deadline_us)
-        group.assignor, group.protocol_type = message.assignor, message.protocol_type
         group.leader = group.leader or name
         self.kernel.emit(
             events.MemberJoined, group.name, self.context.id, member.consumer, member.id

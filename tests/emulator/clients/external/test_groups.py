@@ -273,6 +273,19 @@ def test_a_member_names_the_protocol_of_its_group(
     assert one.ask(wanted, 5).error_code == code(error)
 
 
+def test_a_group_keeps_its_protocol_while_another_member_joins(
+    lab: WireLab, coordinator: int
+) -> None:
+    """The protocol is that of the generation; the next one is chosen with the next generation."""
+    one, two = (Member(lab, coordinator, "range") for _ in range(2))
+    one.join(version=2)
+    assert one.take() == 0
+    two.join(version=2)
+    wanted = SyncGroupRequest("g", one.joined.generation_id, one.id)
+    wanted = replace(wanted, protocol_type="consumer", protocol_name="range")
+    assert one.ask(wanted, 5).error_code == code("REBALANCE_IN_PROGRESS")
+
+
 @pytest.mark.parametrize(("version", "state"), [("2.7", "CompletingRebalance"), ("2.8", "Empty")])
 def test_a_member_that_does_not_ask_for_its_assignment_is_removed(version: str, state: str) -> None:
     lab, coordinator = of_release(version)
