@@ -148,8 +148,7 @@ JOB: Final = Job(
             ),
             ("leader_and_isr_partitions", "steps"),
             (SESSION, "epoch"),
-            of=CONTROLLER,
         ),
-        Result(CONTROLLER_STEPS, controller_steps, "Controllers' steps", of=CONTROLLER),
+        Result(CONTROLLER_STEPS, controller_steps, "Controllers' steps"),
     ),
 )

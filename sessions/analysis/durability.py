@@ -183,7 +183,7 @@ JOB: Final = Job(
             (),
             (SESSION, "topic", "partition", "first_offset"),
         ),
-        Result(PARTITION_DURABILITY, partition_durability, "Durability by partition", of=PRODUCED),
+        Result(PARTITION_DURABILITY, partition_durability, "Durability by partition"),
         Result(
             DURABILITY,
             durability,
@@ -206,7 +206,6 @@ JOB: Final = Job(
             ),
             ("lost", "duplicated", "diverged", "consumed_lost"),
             CELL,
-            of=PARTITION_DURABILITY,
         ),
     ),
 )

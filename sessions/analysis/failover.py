@@ -364,7 +364,6 @@ JOB: Final = Job(
             ),
             ("total_p50_us",),
             KIND,
-            of=FAILOVERS,
         ),
     ),
 )

@@ -30,8 +30,7 @@ class Result(Struct, frozen=True):
     """A table that a job writes; ``run`` may read tables that the job wrote before it.
 
     Rows are sorted by ``worst``, largest values first, then by ``ties``; a result without ``shown``
-    columns is only written. Without rows in the table ``of``, of the dataset or the job's own, a
-    result has none, and nothing is run.
+    columns is only written.
     """
 
     table: Table
@@ -40,14 +39,6 @@ class Result(Struct, frozen=True):
     shown: tuple[TerminalColumn, ...] = ()
     worst: tuple[str, ...] = ()
     ties: tuple[str, ...] = ()
-    of: Table | None = None
-
-    def write(self, source: DatasetTables) -> None:
-        """Make the rows, and write them."""
-        if self.of is not None and source.is_empty(self.of):
-            source.write_nothing(self.table)
-        else:
-            source.write(self.table, self.run(source))
 
 
 class Job(Struct, frozen=True):

@@ -18,7 +18,6 @@ from sessions.analysis.results.latency import (
 )
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import PRODUCED
 
 
 def latency_histogram(source: DatasetTables) -> DataFrame:
@@ -64,9 +63,8 @@ JOB: Final = Job(
             ),
             ("commit_p99_us",),
             (SESSION, "topic", "partition", "acks"),
-            of=PRODUCED,
         ),
-        Result(LATENCIES, latencies, "Records by latency", of=PRODUCED),
+        Result(LATENCIES, latencies, "Records by latency"),
         Result(
             LATENCY,
             latency_by_release,
@@ -87,7 +85,6 @@ JOB: Final = Job(
             ),
             (),
             ("version", "mode", "acks"),
-            of=LATENCIES,
         ),
         Result(
             HW_LAG,
@@ -105,7 +102,7 @@ JOB: Final = Job(
             ("hw_lag_max", "hw_lag_mean"),
             (SESSION, "topic", "partition"),
         ),
-        Result(LATENCY_HISTOGRAM, latency_histogram, "Distribution of latencies", of=LATENCIES),
+        Result(LATENCY_HISTOGRAM, latency_histogram, "Distribution of latencies"),
         Result(HW_LAG_TIMELINE, hw_lag_timeline, "HW lag over time"),
     ),
 )

@@ -190,9 +190,8 @@ JOB: Final = Job(
             ),
             ("without_us", "records"),
             (SESSION, "epoch"),
-            of=QUORUM_ROLES,
         ),
-        Result(METADATA_WORK, metadata_work, "Records of the metadata log", of=METADATA_RECORDS),
+        Result(METADATA_WORK, metadata_work, "Records of the metadata log"),
         Result(
             FENCINGS,
             fencings,
@@ -208,7 +207,6 @@ JOB: Final = Job(
             ),
             ("fenced_for_us", "noticed_us"),
             (SESSION, "fenced_seq"),
-            of=METADATA_RECORDS,
         ),
     ),
 )

@@ -333,7 +333,7 @@ class _Work:
         name = result.table.name
         across = SESSION not in result.table.names
         tables = source.everything if across else source
-        result.write(tables)
+        tables.write(result.table, result.run(tables))
         if self._added is not None and not across:
             self._keep_earlier(name)
         stored = Results(self._results)

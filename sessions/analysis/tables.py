@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import cache, cached_property
 from threading import Lock
 from typing import Final
-from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -12,13 +11,11 @@ from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import StructField, StructType
 
 from sessions.analysis.added import AddedSessions
-from sessions.analysis.interpretation import Interpretation
-from sessions.analysis.results.reading import Results
 from sessions.analysis.sizing import is_small
 from sessions.dataset.layout import Dataset
 from sessions.dataset.location import Location
-from sessions.dataset.schema import SESSION, Table, arrow_schema, empty_file
-from sessions.dataset.tables import SESSIONS, TABLES
+from sessions.dataset.schema import SESSION, Table, arrow_schema
+from sessions.dataset.tables import SESSIONS
 from sessions.model.states import NO_SEED
 
 OBSERVED: Final = f"(seed = {NO_SEED})"
@@ -40,14 +37,12 @@ class DatasetTables:
         dataset: Dataset,
         results: Location,
         only: AddedSessions | None = None,
-        interpretation: Interpretation | None = None,
     ) -> None:
         self._spark = spark
         self._dataset = dataset
         self._results = results
         self._only = only
         self._folder = results / MATERIALISED
-        self._interpretation = interpretation or Interpretation(spark)
         self._left_out = dataset.left_out()
         self._tables: dict[str, DataFrame] = {}
         self._materialised: dict[str, DataFrame] = {}
@@ -63,9 +58,7 @@ class DatasetTables:
         """
         if self._only is None:
             return self
-        return DatasetTables(
-            self._spark, self._dataset, self._results, interpretation=self._interpretation
-        )
+        return DatasetTables(self._spark, self._dataset, self._results)
 
     @property
     def sessions(self) -> DataFrame:
@@ -115,8 +108,8 @@ class DatasetTables:
         return self._together(rows)
 
     def _empty(self, table: Table) -> DataFrame:
-        """Return a table without rows, which Spark knows before it plans a query."""
-        return self._parquet(_schema(table)).limit(0)
+        """Return a table without rows. Made from Arrow it is known to be empty in advance."""
+        return self._spark.createDataFrame(arrow_schema(table).empty_table(), _schema(table))
 
     def _parquet(self, schema: StructType, *paths: str) -> DataFrame:
         return self._together(self._spark.read.schema(schema).parquet(*paths))
@@ -169,28 +162,15 @@ class DatasetTables:
         """Write the rows of a result, in a new folder."""
         self._written[table.name] = self._write(rows, self._results / table.name)
 
-    def write_nothing(self, table: Table) -> None:
-        """Write a result without rows, in a new folder."""
-        folder = self._results / table.name
-        folder.create_folder()
-        name = f"part-{uuid4().hex}.parquet"
-        (folder / name).write(empty_file(table), durable=False)
-        self._written[table.name] = [name]
-
-    def is_empty(self, table: Table) -> bool:
-        """Return whether a table of the dataset has no rows, or a result that is written."""
-        if table in TABLES:
-            return not (self._only.files(table) if self._only else table.name in self._filled)
-        return not Results(self._results).count(table)
-
     def result(self, table: Table) -> DataFrame:
         """Return the rows of a result that :meth:`write` wrote here; otherwise of all sessions."""
         folder = self._results / table.name
         names = self._written.get(table.name) or _parquet_files(folder)
         return self._stored(_schema(table), folder, names)
 
-    def _write(self, rows: DataFrame, folder: Location) -> list[str]:
-        self._interpretation.suited(rows).write.parquet(folder.for_spark)
+    @staticmethod
+    def _write(rows: DataFrame, folder: Location) -> list[str]:
+        rows.write.parquet(folder.for_spark)
         return _parquet_files(folder)
 
     def _stored(self, schema: StructType, folder: Location, names: list[str]) -> DataFrame:

@@ -1,8 +1,6 @@
 """Every job is declared whole: its tables, how they are shown, by what worst rows are known."""
 
 import subprocess
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,17 +8,7 @@ from sessions.analysis.errors import AnalysisError
 from sessions.analysis.job import Result, answered, in_ms, rounded, shown
 from sessions.analysis.jobs import JOBS, chosen
 from sessions.analysis.names import NAMES
-from sessions.analysis.tables import DatasetTables
 from sessions.child_process import environment, python_command
-from sessions.dataset.export import export_session
-from sessions.dataset.layout import Dataset
-from sessions.dataset.location import Location
-from sessions.dataset.rows.sessions import SessionFacts
-from sessions.dataset.schema import Table
-from tests.sessions.analysis.test_agreement import cluster_told
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 RESULTS = [result for job in JOBS.values() for result in job.results]
 
@@ -67,32 +55,3 @@ def test_the_names_are_known_without_spark() -> None:
         "assert not [name for name in sys.modules if name.startswith('pyspark')]"
     )
     subprocess.run(python_command("-c", code), env=environment(), check=True)
-
-
-class _Without(DatasetTables):
-    """Tables of a dataset, of which one is empty, and so are all results."""
-
-    def __init__(self, spark: "SparkSession", folder: Path, result: Result) -> None:
-        super().__init__(spark, Dataset(folder / "dataset"), Location(folder / result.table.name))
-        self._without = result.of
-
-    def table(self, table: Table) -> "DataFrame":
-        """Return a table."""
-        return self._empty(table) if table == self._without else super().table(table)
-
-    def result(self, table: Table) -> "DataFrame":
-        """Return no rows."""
-        return self._empty(table)
-
-
-@pytest.mark.spark
-def test_a_result_has_no_rows_without_those_that_it_is_of(
-    spark: "SparkSession", tmp_path: Path
-) -> None:
-    for seed in (3, 4):
-        events, end_us = cluster_told(seed)
-        export_session(events, SessionFacts(f"s{seed}", end_us=end_us), tmp_path / "dataset")
-    made = [result for result in RESULTS if result.of is not None]
-    assert made
-    for result in made:
-        assert result.run(_Without(spark, tmp_path, result)).count() == 0, result.table.name
