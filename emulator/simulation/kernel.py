@@ -139,18 +139,19 @@ class Kernel:
     def _emitter(self) -> Emit:
         """The implementation of :attr:`emit`; keyword fields would cost a dict per event.
 
-        It is a closure, because creating a partition emits 16 events and most have no effect.
+        It is a closure because most of the 16 events of a new partition have no observer, and a
+        method would take longer to say so.
         """
         state, by_type = self.state, self._by_type
 
         def emit(kind: type[Event], *fields: Any) -> int:
             seq = state.sequence = state.sequence + 1
             try:
-                effect = by_type[kind]
+                reaction = by_type[kind]
             except KeyError:
-                effect = by_type[kind] = self._effect_of(kind)
-            if effect is not None:
-                is_activity, observers = effect
+                reaction = by_type[kind] = self._reaction_to(kind)
+            if reaction is not None:
+                is_activity, observers = reaction
                 if is_activity:
                     state.activity_us = state.now_us
                 if observers:
@@ -162,7 +163,7 @@ class Kernel:
 
         return cast(Emit, emit)
 
-    def _effect_of(self, kind: type[Event]) -> tuple[bool, list[Observer]] | None:
+    def _reaction_to(self, kind: type[Event]) -> tuple[bool, list[Observer]] | None:
         """Whether events of a type are activity, and who observes them; None: neither."""
         observers = [*self._typed.get(kind, ()), *self._observers]
         is_activity = kind in ACTIVITY

@@ -319,8 +319,7 @@ class Texts(Protocol):
 def text_bytes(item: Texts) -> int:
     """The memory of the keys and values of records, as if each were an ASCII string of its own."""
     keys, values = item.keys, item.values
-    # Joining texts, which are packed next in any case, takes a sixth of the time of adding lengths.
-    characters = len("".join(values)) + len("".join(filter(None, keys)))
+    characters = sum(map(len, values)) + sum(map(len, filter(None, keys)))
     return characters + STRING_BYTES * (len(values) + len(keys))
 
 

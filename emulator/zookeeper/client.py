@@ -153,7 +153,7 @@ class ZkClient(Struct, eq=False):
         )
 
     def create_below(self, parents: Sequence[str], path: str, data: str) -> None:
-        """Create a persistent znode, after those of its parents, given from the top, that lack.
+        """Create a persistent znode after those of its parents (from the top) that are missing.
 
         Raises:
             ZooKeeperError: the server rejects one of them, or is unreachable (ConnectionLoss).

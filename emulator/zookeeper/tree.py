@@ -113,7 +113,13 @@ class ZooKeeper(Struct, array_like=True):
     def create_below(
         self, env: ZkEnvironment, parents: Sequence[str], path: str, data: str
     ) -> None:
-        """Create a persistent znode, after those of its parents, given from the top, that lack."""
+        """Create a persistent znode after those of its parents (from the top) that are missing.
+
+        The client's session has to be alive.
+
+        Raises:
+            ZooKeeperError: the path is malformed or exists, or its parent is missing or ephemeral.
+        """
         check_path(path)
         above = parent_path(parents[0])
         for parent in parents:

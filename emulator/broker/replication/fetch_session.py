@@ -507,7 +507,7 @@ class FetchSessions:
             return
         moved = [*rows, *[tp for tp, is_new in session.news.items() if is_new and tp not in rows]]
         if [*islice(reversed(session.partitions), len(moved))] == moved[::-1]:
-            return  # they are its end, in this order, as when all of them are new
+            return  # they are at the session's end already, in this order
         for tp in moved:
             partition = session.partitions.pop(tp, None)
             if partition is not None:
