@@ -210,22 +210,32 @@ def html(
     streams.narrate(f"wrote {page}: {number(count)} events, {number(len(text))} bytes")
 
 
-@app.command("verify", epilog=examples("tidegauge sessions verify run.tide.db"))
-def verify(file: File) -> ExitCode:
+@app.command(
+    "verify",
+    epilog=examples(
+        "tidegauge sessions verify run.tide.db", "tidegauge sessions verify run.tide.db --json"
+    ),
+)
+def verify(file: File, as_json: AsJson = False) -> ExitCode:
     """Run a session again and compare.
 
     Its statements are run on a new cluster; every event and the final state must be the same. Exit
     status 1: they differ, and the first difference is printed; 5: the session is damaged, and its
-    readable part is the same.
+    readable part is the same. If another version of tidegauge recorded it, only its state hash may
+    differ, and a note says so.
     """
     from commands.output.progress import Progress
+    from commands.output.session_diff import verification_as_plain
     from sessions.format.catalog import show_session
     from sessions.playback.verify import verify as verified
 
     last = show_session(file).last_seq
     with Progress(f"verifying {file}", "events", last) as progress:
         verification = verified(Path(file), progress)
-    streams.emit(f"{verification}\n")
+    if as_json:
+        streams.emit_json(verification_as_plain(verification))
+    else:
+        streams.emit(f"{verification}\n")
     if not verification.same:
         return ExitCode.FAILED
     return ExitCode.BAD_SESSION if verification.damaged else ExitCode.OK

@@ -1,4 +1,4 @@
-"""Output of a comparison of two sessions."""
+"""Output of a comparison of two sessions, or of a session with its statements run again."""
 
 from typing import Any, Final
 
@@ -7,6 +7,7 @@ import msgspec
 from commands.output.grids import Cell, Grid
 from emulator.events import Event
 from sessions.playback.diff import Change, Comparison
+from sessions.playback.verify import Difference, Verification
 from sessions.text import clock
 
 CHARACTERS_MAX: Final = 80
@@ -17,22 +18,39 @@ ROWS_MAX: Final = 200
 
 def as_plain(comparison: Comparison) -> dict[str, Any]:
     """Return the comparison as plain data."""
-    difference = comparison.difference
     return {
         "first": str(comparison.first),
         "second": str(comparison.second),
         "same": comparison.same,
         "asked": msgspec.to_builtins(comparison.asked),
         "events": comparison.events,
-        "difference": None
-        if difference is None
-        else {
-            "seq": difference.seq,
-            "first": _plain_event(difference.recorded),
-            "second": _plain_event(difference.again),
-        },
+        "difference": _plain_difference(comparison.difference, "first", "second"),
         "state": msgspec.to_builtins(comparison.state),
     }
+
+
+def verification_as_plain(verification: Verification) -> dict[str, Any]:
+    """Return a verification as plain data."""
+    return {
+        "schema": 1,
+        "session": str(verification.path),
+        "same": verification.same,
+        "damaged": verification.damaged,
+        "events": verification.events,
+        "difference": _plain_difference(verification.difference, "recorded", "again"),
+        "outcome": msgspec.to_builtins(verification.outcome),
+        "state_hash": verification.state_hash,
+        "note": verification.note.strip(),
+    }
+
+
+def _plain_difference(
+    difference: Difference | None, first: str, second: str
+) -> dict[str, Any] | None:
+    if difference is None:
+        return None
+    events = {first: difference.recorded, second: difference.again}
+    return {"seq": difference.seq} | {name: _plain_event(event) for name, event in events.items()}
 
 
 def _plain_event(event: Event | None) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from commands.runs.live import asked
 from commands.runs.recording import TEMPORARY_BYTES_MAX, session_path
 from emulator.inputs.statements import CreateCluster
 from sessions.attached.poller import Poller
-from sessions.format.metadata import Origin
+from sessions.format.metadata import Origin, this_program
 from sessions.model.states import NO_SEED
 from sessions.own_cluster.reading import SourceError
 from sessions.recording.recorder import Recorder
@@ -57,7 +57,7 @@ def attached_source(
     now_us = int(time() * US_PER_SECOND)
     origin = Origin(
         name=name,
-        program="tidegauge",
+        program=this_program(),
         version=poller.release,
         seed=NO_SEED,
         cluster=CreateCluster(version=poller.release, mode=poller.image.mode or ""),

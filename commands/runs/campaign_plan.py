@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,6 +17,7 @@ from commands.language.values import Setting
 from emulator.inputs.statements import Statement
 from sessions.campaign.chaos import Chaos
 from sessions.campaign.plan import Around, Plan, Variant, variant_ids
+from sessions.format.metadata import this_program
 from sessions.grammar.words import BadWord
 
 COMMAND: Final = "'tidegauge campaign'"
@@ -69,7 +69,7 @@ def plan(options: CampaignOptions) -> tuple[Plan, tuple[str, ...]]:
         source=source,
         seeds=list(chosen or Seeds([(0, 99)])),
         variants=[reading.variant(name) for reading, name in zip(readings, ids, strict=True)],
-        program=_program(),
+        program=this_program(),
         path=str(Path(options.file).absolute()),
         chaos=options.chaos,
     )
@@ -152,13 +152,6 @@ def _around(text: str, after: list[str]) -> Around:
     """Split a text that ends in a seed around the seed; ``after`` are the words that follow."""
     end = f" {shlex.join(after)}" if after else ""
     return Around(text.removesuffix(f"{ANY_SEED}{end}"), end)
-
-
-def _program() -> str:
-    try:
-        return f"tidegauge {version('tidegauge')}"
-    except PackageNotFoundError:
-        return "tidegauge"
 
 
 def _bad(message: str) -> CommandError:

@@ -9,6 +9,7 @@ from sessions.format.codec import checksum
 class Origin(Struct, frozen=True):
     """Where a recording comes from; written when it begins.
 
+    ``program`` is the name and version of the program that records; early files have only its name.
     ``began`` is the UTC time of day in ISO format, for information only. ``variables`` are those of
     a campaign. ``sources`` are the files or addresses of the real cluster whose history it is, and
     ``wall_clock_us`` is time 0 of the session, in microseconds since 1970 UTC (None: the
@@ -76,6 +77,19 @@ class RecordedInput(Struct, frozen=True):
     line: int
     text: str
     statement: Statement | None
+
+
+def this_program() -> str:
+    """Return this program's name and version, as ``tidegauge 0.1.0``.
+
+    Without a version where it runs from sources that were not installed.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"tidegauge {version('tidegauge')}"
+    except PackageNotFoundError:
+        return "tidegauge"
 
 
 def meta_checksum(key: str, value: str) -> int:

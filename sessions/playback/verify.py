@@ -10,6 +10,7 @@ from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.releases.config import ConfigError
 from emulator.scenario.runner import Advance, Runner
+from sessions.format.chunks import Chunks
 from sessions.format.errors import (
     SessionDamagedError,
     SessionEndedError,
@@ -17,12 +18,16 @@ from sessions.format.errors import (
     consistent,
 )
 from sessions.format.file import SessionFile
-from sessions.format.metadata import Outcome
+from sessions.format.metadata import Outcome, this_program
+from sessions.model.cluster_view import ClusterView
 from sessions.model.result_view import ResultView
+from sessions.model.summary import snapshot
+from sessions.playback.replay import Replay
 from sessions.playback.rerun import STEPS_AT_ONCE, first_of, follow, runner_of, statement_of
 from sessions.recording.recorder import outcome_of
 
 Progress = Callable[[int], object]
+STATE_HASH: Final = "state hash"
 TOLD_EVERY: Final = 1_024
 """Events between two progress reports."""
 
@@ -49,6 +54,10 @@ class Verification(Struct, frozen=True):
     ``outcome``: the values of the recorded outcome that differ in the new run; None: there is none,
     or the new run did not get there, and then there is no ``state_hash`` of the new run either.
     ``note`` says what could not be compared, or is empty. ``damaged``: because it cannot be read.
+
+    A state hash that alone differs is no difference if another version recorded the session, since
+    a hash covers fields of the state that no event tells; then the rows of the two final states
+    are the same, and ``note`` says so.
     """
 
     path: Path
@@ -167,13 +176,20 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
             view.come_to(runner.cluster.sequence, runner.now_us)
             again = outcome_of(view, runner)
             differences = _differences(outcome, again)
+        note = _note(session)
+        if _is_of_another_version(session, differences, view):
+            differences = []
+            note += (
+                f" Only the state hash differs: {_recorded_by(session)} recorded it, "
+                f"and this is {this_program()}."
+            )
         return Verification(
             session.path,
             comparer.count,
             comparer.difference,
             differences,
             None if again is None else again.state_hash,
-            _note(session),
+            note,
             bool(session.damage),
         )
 
@@ -186,6 +202,24 @@ def _differences(recorded: Outcome, again: Outcome) -> list[OutcomeDifference]:
         for name in fields
         if (first := getattr(recorded, name)) != (second := getattr(again, name))
     ]
+
+
+def _is_of_another_version(
+    session: SessionFile, differences: list[OutcomeDifference] | None, again: ClusterView
+) -> bool:
+    """Whether the hashes alone differ, as may be between versions: the cluster is the same."""
+    if [value.name for value in differences or ()] != [STATE_HASH]:
+        return False
+    if session.origin.program == this_program():
+        return False
+    replay = Replay(Chunks(session))
+    replay.seek_seq(session.last_seq)
+    return snapshot(replay.view) == snapshot(again)
+
+
+def _recorded_by(session: SessionFile) -> str:
+    _, _, version = session.origin.program.partition(" ")
+    return session.origin.program if version else "an earlier version"
 
 
 def _note(session: SessionFile) -> str:

@@ -1,5 +1,6 @@
 """``sessions trim``, ``delete`` and ``run --keep``, as people type them."""
 
+import json
 import sys
 from io import StringIO
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from commands.cli.main import run_program
 from sessions.format.file import SessionFile
+from sessions.format.metadata import this_program
 
 
 @pytest.fixture
@@ -40,6 +42,27 @@ def test_a_piece_of_a_session_is_cut_and_verifies(
     assert max(times) <= 31_000_000
     assert run_program(["sessions", "verify", str(out)]) == 0
     assert "does not contain the events before" in capsys.readouterr().out
+
+
+def test_a_verification_is_printed_as_json(
+    recording: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(["sessions", "verify", str(recording), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    with SessionFile(recording) as session:
+        assert session.origin.program == this_program() != "tidegauge"
+        assert session.outcome is not None
+        assert found == {
+            "schema": 1,
+            "session": str(recording),
+            "same": True,
+            "damaged": False,
+            "events": session.last_seq,
+            "difference": None,
+            "outcome": [],
+            "state_hash": session.outcome.state_hash,
+            "note": "",
+        }
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ from emulator.inputs.statements import Produce
 from emulator.scenario.runner import Runner
 from sessions.format.errors import SessionDamagedError, SessionIncompleteError
 from sessions.format.file import SessionFile
-from sessions.format.metadata import Origin, Outcome
+from sessions.format.metadata import Origin, Outcome, this_program
+from sessions.format.schema import SCHEMA
+from sessions.playback import verify as verification
 from sessions.playback.verify import TOLD_EVERY, verify
 from sessions.recording.recorder import Recorder
 from tests.sessions.examples import (
@@ -73,6 +75,11 @@ def outcome_of(path: Path) -> Outcome:
         return session.outcome
 
 
+def of_this_version(path: Path) -> None:
+    text = msgspec.json.encode(msgspec.structs.replace(origin(), program=this_program())).decode()
+    edited(path, "UPDATE meta SET value = ? WHERE key = 'origin'", text)
+
+
 @pytest.mark.parametrize("name", [each for each in Outcome.__struct_fields__ if each != "outcome"])
 def test_an_end_that_was_edited_is_found(tmp_path: Path, name: str) -> None:
     path = tmp_path / "a.tide.db"
@@ -81,6 +88,7 @@ def test_an_end_that_was_edited_is_found(tmp_path: Path, name: str) -> None:
     value = "0" * 64 if name == "state_hash" else getattr(outcome, name) + 1
     text = msgspec.json.encode(msgspec.structs.replace(outcome, **{name: value})).decode()
     edited(path, "UPDATE meta SET value = ? WHERE key = 'outcome'", text)
+    of_this_version(path)
     found = verify(path)
     if name == "events":  # then one is missing
         assert found.damaged
@@ -91,6 +99,44 @@ def test_an_end_that_was_edited_is_found(tmp_path: Path, name: str) -> None:
         assert [each.name for each in found.outcome or ()] == [
             "state hash" if name == "time_us" else name.replace("_", " ")  # the time is part of it
         ]
+
+
+RELEASED = Path(__file__).parents[1] / "format" / "released" / f"schema-{SCHEMA}.tide.db"
+
+
+def test_another_versions_state_hash_is_no_difference(tmp_path: Path) -> None:
+    path = tmp_path / "a.tide.db"
+    path.write_bytes(RELEASED.read_bytes())
+    found = verify(path)
+    assert found.same
+    assert found.state_hash != outcome_of(path).state_hash
+    assert str(found) == (
+        f"{path}: all {found.events:,} events and the final state are the same. Only the state hash"
+        f" differs: an earlier version recorded it, and this is {this_program()}."
+    )
+
+
+def test_another_version_is_named_where_the_session_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.tide.db"
+    record_story(path)
+    outcome = msgspec.structs.replace(outcome_of(path), state_hash="0" * 64)
+    text = msgspec.json.encode(outcome).decode()
+    edited(path, "UPDATE meta SET value = ? WHERE key = 'outcome'", text)
+    found = verify(path)
+    assert found.same
+    assert found.note.startswith(" Only the state hash differs: tidegauge test recorded it, and ")
+
+
+def test_another_versions_hash_excuses_no_other_final_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.tide.db"
+    path.write_bytes(RELEASED.read_bytes())
+    rows = iter([{"partitions": []}, {"partitions": [{"topic": "orders"}]}])
+    monkeypatch.setattr(verification, "snapshot", lambda _: next(rows))
+    found = verify(path)
+    assert not found.same
+    assert [each.name for each in found.outcome or ()] == ["state hash"]
 
 
 def test_an_end_before_the_last_event_is_damage(tmp_path: Path) -> None:
