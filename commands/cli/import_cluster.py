@@ -143,11 +143,12 @@ def imported_of(
     read ``until`` a place, or to their end.
 
     Raises:
-        CommandError: a source cannot be read.
+        CommandError: a source cannot be read, or there is no such setting.
     """
     from msgspec import convert
 
     from emulator.cluster_image.image import Mode as ImageMode
+    from emulator.releases.config import ConfigError
     from sessions.own_cluster.by_hand import image_of
     from sessions.own_cluster.client_properties import read_properties
     from sessions.own_cluster.importing import import_sources
@@ -165,6 +166,9 @@ def imported_of(
         return import_sources(sources, by_hand, properties, streams.progress, until or END)
     except SourceError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+    except ConfigError as error:
+        message = f"--set: {str(error).removesuffix('.')}"
+        raise CommandError(ExitCode.USAGE, message) from None
     finally:
         streams.progress("")
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from emulator.cluster_image.assumptions import Assumption, complete
 from emulator.cluster_image.image import ClusterImage
 from emulator.common.names import nearest_hint
-from emulator.releases.config import ConfigError
+from emulator.releases.config import ConfigError, check_topic_config, resolve
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 from sessions.format.schema import SUFFIX as SESSION_SUFFIX
@@ -54,6 +54,7 @@ def import_sources(
     Raises:
         SourceError: a source cannot be read, the release does not have the mode, or no source is a
             history of which a place is asked for.
+        ConfigError: the release has no configuration that is given by hand, or not with that value.
     """
     readings = []
     for source in sources:
@@ -73,6 +74,8 @@ def import_sources(
         completed = complete(merged.image)
     except ConfigError as error:
         raise SourceError(str(error).rstrip(".")) from error
+    if by_hand is not None:
+        _check_configs(by_hand, completed.image.release or "")
     return Imported(merged.image, tuple(readings), merged.contradictions, completed.assumed)
 
 
@@ -83,6 +86,14 @@ def _require_topics(by_hand: ClusterImage, readings: Sequence[Reading]) -> None:
         if topic.name not in topics:
             hint = nearest_hint(topic.name, topics)
             raise SourceError(f"no source has a topic {clean(topic.name)!r}{hint}")
+
+
+def _check_configs(by_hand: ClusterImage, release: str) -> None:
+    """Check the configurations that are given by hand; those of real clusters may have any name."""
+    for configs in (by_hand.configs, *(broker.configs for broker in by_hand.brokers)):
+        resolve(release, configs or {})
+    for topic in by_hand.topics:
+        check_topic_config(topic.configs or {}, release)
 
 
 def read_source(

@@ -105,6 +105,19 @@ def test_contradictions_name_both_values_and_the_winner(
         (["--set", "group:g:x=1"], ExitCode.USAGE, "no configuration of a resource"),
         (["--version", "4.1", "--mode", "zk"], ExitCode.UNREACHABLE, "no ZooKeeper mode"),
         (["--set", "topic:order:x=1"], ExitCode.UNREACHABLE, "the nearest is 'orders'"),
+        (
+            ["--set", "min.insync.replica=2"],
+            ExitCode.USAGE,
+            "--set: There is no configuration 'min.insync.replica'; the nearest is "
+            "'min.insync.replicas'",
+        ),
+        (
+            ["--set", "broker:1:num.io.thread=8"],
+            ExitCode.USAGE,
+            "the nearest is 'num.io.threads'",
+        ),
+        (["--set", "topic:orders:retention.m=1"], ExitCode.USAGE, "the nearest is 'retention.ms'"),
+        (["--set", "min.insync.replicas=two"], ExitCode.USAGE, "must be an integer, not 'two'"),
         (["missing.txt"], ExitCode.UNREACHABLE, "missing.txt cannot be read: no such file"),
         (["--json", "--out", "-"], ExitCode.USAGE, "both print to standard output"),
         (["--diff"], ExitCode.USAGE, "--diff compares two sources"),
@@ -112,7 +125,8 @@ def test_contradictions_name_both_values_and_the_winner(
         (["--diff", "x", "--command-config", "none"], ExitCode.UNREACHABLE, "none cannot be read"),
     ],
     ids=[
-        *("name", "rack", "setting", "mode", "topic", "missing", "stdout", "one"),
+        *("name", "rack", "setting", "mode", "topic"),
+        *("key", "broker-key", "topic-key", "value", "missing", "stdout", "one"),
         *("properties", "diff-properties"),
     ],
 )
