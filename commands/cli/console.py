@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from console.model.library import Service
     from console.model.settings import Configuration
     from sessions.sources.live import LiveSource
-    from sessions.sources.source import Source
 
 app = typer.Typer()
 
@@ -153,6 +152,7 @@ def console(
     from commands.runs.console_library import ConsoleLibrary
     from commands.runs.live import completer, live_source
     from commands.runs.reproduction import command_line
+    from commands.runs.why import go_to
     from console import run
 
     chosen = screen.settings(read_only=read_only)
@@ -182,7 +182,9 @@ def console(
     else:
         source, recorder = live_source(path, target, variables, options.words(), keep, statements)
     try:
-        _go(source, Place(seq=1) if from_start and screen.at is None else screen.at)
+        at = Place(seq=1) if from_start and screen.at is None else screen.at
+        if at is not None:
+            go_to(source, at)
         return run(
             source,
             paused=screen.paused,
@@ -267,6 +269,7 @@ def replay(
     """
     from commands.runs.live import completer, replay_source_on_screen
     from commands.runs.reproduction import command_line
+    from commands.runs.why import go_to
 
     chosen = screen.settings()
     source = replay_source_on_screen(Path(file))
@@ -275,7 +278,7 @@ def replay(
     from console import run
 
     try:
-        _go(source, screen.at or Place())
+        go_to(source, screen.at or Place())
         return run(
             source,
             paused=screen.paused,
@@ -286,17 +289,6 @@ def replay(
         )
     finally:
         source.close()
-
-
-def _go(source: "Source", at: Place | None) -> None:
-    """Move the cursor to a position in time, at most to the end."""
-    if at is None:
-        return
-    position = at.in_recording(source.last_seq, source.last_time_us)
-    if position.seq is not None:
-        source.seek_seq(position.seq)
-    else:
-        source.seek_time(position.time_us)
 
 
 def recording_folder(target: Path | None) -> Path:

@@ -16,9 +16,11 @@ _SIZE: Final = re.compile(r"(\d{1,9})(KB|MB|GB)", re.ASCII)
 
 
 def first_seq(place: Place, chunks: "Chunks") -> int:
-    """Return the first event at or after a position of a recording."""
+    """Return the first event at or after a position of a recording; after its last, if none is."""
     if place.seq is not None:
         return place.seq
+    if place.beyond_end(0, chunks.last_seq, chunks.last_us):
+        return chunks.last_seq + 1
     position = place.in_recording(chunks.last_seq, chunks.last_us)
     return chunks.seq_at(position.time_us - 1) + 1 if position.seq is None else position.seq
 

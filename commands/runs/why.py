@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from commands.output.streams import narrate
 from console.model.why import Fold, chain
 from console.model.workspace import Stage
 from console.render.cause_chain import chain_lines, fold_text
@@ -111,7 +112,9 @@ def troubles(stage: Stage, maximum: int | None = None) -> list[Answer]:
 
 
 def go_to(source: Source, place: Place) -> None:
-    """Bring the cursor to a place."""
+    """Bring the cursor to a place, at most to the end: a note says so."""
+    if end := place.beyond_end(0, source.last_seq, source.last_time_us):
+        narrate(f"note: {end}")
     position = place.in_recording(source.last_seq, source.last_time_us)
     if position.seq is not None:
         source.seek_seq(position.seq)

@@ -157,7 +157,10 @@ class TimeTravel(Controller):
             meant = place(text)
         except BadWord as error:
             return f"{error}, or a condition (when urp>5)"
-        target = meant.seen_from(source.time_us, source.last_seq, source.last_time_us)
+        here = (source.time_us, source.last_seq, source.last_time_us)
+        if end := meant.beyond_end(*here):
+            self.app.notify(end)
+        target = meant.seen_from(*here)
         if target.seq is not None:
             self.seek(target.seq)
         else:

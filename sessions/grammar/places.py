@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct
 
 from sessions.grammar.words import BadWord, duration, moment
-from sessions.text import clean
+from sessions.text import clean, clock, number
 
 FORMS: Final = (
     "give a time (12s, 12:04), a distance (-3m, +10s), an event (#18207), 'start' or 'end'"
@@ -38,6 +38,13 @@ class Place(Struct, frozen=True):
     time_us: int = 0
     is_distance: bool = False
     is_end: bool = False
+
+    def beyond_end(self, now_us: int, last_seq: int, last_us: int) -> str:
+        """What is there instead, if it is after the end: ``the end is 00:00:40.600 (#1,234)``."""
+        time_us = self.time_us + (now_us if self.is_distance else 0)
+        if (time_us <= last_us) if self.seq is None else (self.seq <= last_seq):
+            return ""
+        return f"the end is {clock(last_us)} (#{number(last_seq)})"
 
     def seen_from(self, now_us: int, last_seq: int, last_us: int) -> "Place":
         """The event or the time that it is, seen from ``now_us``; never outside what exists."""

@@ -22,6 +22,7 @@ from sessions.format.retention import newest
 from sessions.format.writer import delete_files
 from sessions.playback.replay import Replay
 from sessions.recording.recorder import Recorder
+from sessions.text import clock
 
 Progress = Callable[[int], object]
 """Is told how many events have been copied so far."""
@@ -55,9 +56,10 @@ def trim(
     """
     first, last = max(first_seq, session.first_seq), min(last_seq, session.last_seq)
     if first > last:
+        until = "on" if first_seq > session.last_seq else f"to {last_seq:,}"
         raise SessionError(
-            f"{session.path} has events {session.first_seq:,} to {session.last_seq:,}, "
-            f"so there are none from {first_seq:,} to {last_seq:,}."
+            f"{session.path} has events {session.first_seq:,} to {session.last_seq:,}, the last at "
+            f"{clock(session.last_us)}, so there are none from {first_seq:,} {until}."
         )
     if target.exists():
         raise SessionError(f"{target} already exists: a session is never overwritten.")

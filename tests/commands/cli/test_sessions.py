@@ -10,6 +10,7 @@ import pytest
 from commands.cli.main import run_program
 from sessions.format.file import SessionFile
 from sessions.format.metadata import this_program
+from sessions.text import clock
 
 
 @pytest.fixture
@@ -72,6 +73,8 @@ def test_a_verification_is_printed_as_json(
         ("piece.db", [], 2, "named *.tide.db"),
         ("no/piece.tide.db", [], 3, "no folder"),
         ("piece.tide.db", ["--from", "#900000"], 3, "there are none from 900,000"),
+        ("piece.tide.db", ["--from", "5m"], 3, ", so there are none from "),
+        ("piece.tide.db", ["--from", "+5m"], 3, ", the last at 00:00:"),
         ("piece.tide.db", ["--from", "soon"], 2, "is not a place in time"),
     ],
 )
@@ -87,6 +90,18 @@ def test_a_piece_that_cannot_be_cut_is_told(
     assert run_program(["sessions", "trim", str(recording), *places, "--out", target]) == status
     assert said in capsys.readouterr().err
     assert [path.name for path in recording.parent.iterdir()] == ["run.tide.db"]
+
+
+@pytest.mark.parametrize("place", ["5m", "+5m", "#900000"])
+def test_a_place_after_the_end_is_the_end_and_a_note_says_so(
+    recording: Path, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    assert run_program(["sessions", "why", str(recording), "--at", place]) == 0
+    with SessionFile(recording) as session:
+        at = f"{clock(session.last_us)} (#{session.last_seq:,})"
+    assert capsys.readouterr().err == f"note: the end is {at}\n"
+    assert run_program(["sessions", "why", str(recording), "--at", "end"]) == 0
+    assert not capsys.readouterr().err
 
 
 def test_sessions_are_deleted_without_a_question_if_told_so(

@@ -46,3 +46,15 @@ def test_without_a_cursor_a_distance_is_from_the_end_of_the_recording_or_its_beg
     assert place("-30s").in_recording(9, 120 * SECOND) == Place(time_us=90 * SECOND)
     assert place("+30s").in_recording(9, 120 * SECOND) == Place(time_us=30 * SECOND)
     assert place("30s").in_recording(9, 120 * SECOND) == Place(time_us=30 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("word", "is_beyond"),
+    [
+        *(("121s", True), ("120s", False), ("+21s", True), ("+20s", False), ("-1s", False)),
+        *(("#9001", True), ("#9000", False), ("end", False), ("start", False)),
+    ],
+)
+def test_what_lies_after_the_end_is_told_from_the_end_itself(word: str, is_beyond: bool) -> None:
+    end = place(word).beyond_end(100 * SECOND, 9_000, 120 * SECOND)
+    assert end == ("the end is 00:02:00.000 (#9,000)" if is_beyond else "")
