@@ -4,8 +4,7 @@ import typer
 
 from commands.cli.examples import examples
 from commands.exits import CommandError, ExitCode
-
-MISSING = "'tidegauge mcp' needs the package mcp: pip install 'tidegauge[mcp]'"
+from emulator.common.extras import missing_extra
 
 app = typer.Typer()
 
@@ -25,7 +24,8 @@ def mcp() -> None:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
-        raise CommandError(ExitCode.UNREACHABLE, MISSING) from None
+        message = missing_extra("'tidegauge mcp'", "mcp", "mcp")
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
     workbench = Workbench()
     try:
         server_of(workbench).run("stdio")

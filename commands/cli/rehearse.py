@@ -27,6 +27,7 @@ from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.images import is_image
 from commands.output import streams
+from emulator.common.extras import missing_extra
 
 if TYPE_CHECKING:
     from emulator.cluster_image.image import ClusterImage
@@ -64,7 +65,7 @@ class Execution(NamedTuple):
         try:
             from sessions.rehearsal.on_spark import on_spark
         except ImportError as error:
-            message = f"--master needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
+            message = missing_extra("--master", f"PySpark ({error})", "spark")
             raise CommandError(ExitCode.UNREACHABLE, message) from None
         from sessions.analysis.errors import AnalysisError
 

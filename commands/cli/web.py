@@ -13,6 +13,7 @@ from commands.cli.settings import NoAnimation, ScreenArguments, Theme
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.output import streams
+from emulator.common.extras import missing_extra
 from sessions.child_process import import_path, python_command
 
 app = typer.Typer()
@@ -21,7 +22,6 @@ LOOPBACK = "127.0.0.1"
 PORT = 8000
 PROGRAM = "import sys; sys.path[:] = {}; from commands.cli.main import main; main()"
 """The command that each page runs; it uses this process's import path."""
-MISSING = "'tidegauge web' needs textual-serve: pip install 'tidegauge[web]'"
 
 
 @app.command(
@@ -64,7 +64,8 @@ def web(
     try:
         from commands.cli.web_server import ConsoleServer
     except ImportError:
-        raise CommandError(ExitCode.UNREACHABLE, MISSING) from None
+        message = missing_extra("'tidegauge web'", "textual-serve", "web")
+        raise CommandError(ExitCode.UNREACHABLE, message) from None
 
     if target and not Path(target).is_file():
         message = f"cannot read '{target}': No such file or directory{nearest_file(Path(target))}"

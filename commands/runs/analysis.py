@@ -10,6 +10,7 @@ from commands.exits import CommandError, ExitCode
 from commands.output import streams
 from commands.output.grids import Cell, Grid, lines
 from console.model.library import Finding
+from emulator.common.extras import missing_extra
 
 if TYPE_CHECKING:
     from sessions.analysis.run import AnalysisReport
@@ -46,7 +47,7 @@ def analysis(
         report = analyze(dataset, out, master, remote, tell, jobs, conf=conf)
         tell(f"all of it as a page: {report.out / NAME}")
     except ImportError as error:
-        message = f"analysis needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
+        message = missing_extra("analysis", f"PySpark ({error})", "spark")
         raise CommandError(ExitCode.UNREACHABLE, message) from None
     except DatasetUnreadable as error:
         raise CommandError(ExitCode.BAD_SESSION, str(error)) from None

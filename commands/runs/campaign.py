@@ -10,6 +10,7 @@ from commands.exits import CommandError, ExitCode
 from commands.output import streams
 from commands.output.grids import Cell, Grid
 from commands.output.progress import Progress
+from emulator.common.extras import missing_extra
 from sessions.text import plural
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def campaign(
 
         return run_campaign(plan, out, limit_s, master, remote, progress, conf, shrink=shrink)
     except ImportError as error:
-        message = f"campaigns need the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
+        message = missing_extra("'tidegauge campaign'", f"PySpark ({error})", "spark")
         raise CommandError(ExitCode.UNREACHABLE, message) from None
     except DatasetUnreadable as error:
         raise CommandError(ExitCode.BAD_SESSION, str(error)) from None

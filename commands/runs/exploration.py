@@ -17,6 +17,7 @@ from commands.output.grids import Cell, Grid
 from commands.runs.counterexample import script_of
 from emulator.cluster_image.assumptions import complete
 from emulator.cluster_image.image import ClusterImage
+from emulator.common.extras import missing_extra
 from emulator.explorer.bounds import PROPERTIES, Bounds, properties_for
 from emulator.explorer.question import Question, Release, Specification
 from emulator.explorer.search import INTERRUPTED, Keep, Progress, Result, Search, Violation
@@ -404,7 +405,7 @@ def _explore_on_spark(
     try:
         from sessions.exploration.spark_search import search_on_spark
     except ImportError as error:
-        message = f"--master needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
+        message = missing_extra("--master", f"PySpark ({error})", "spark")
         raise CommandError(ExitCode.UNREACHABLE, message) from None
     try:
         return search_on_spark(

@@ -24,6 +24,7 @@ from commands.output import streams
 from commands.runs.access import DEFAULT, Access, ready
 from commands.runs.served_cluster import Reply, ServedCluster, quoted, refused
 from commands.runs.served_script import FOR_TESTS, begins_now, script_to_serve, served_script
+from emulator.common.extras import missing_extra
 from emulator.common.limits import BROKERS_MAX
 from sessions.file_system import resolve_inside
 from sessions.format.errors import SessionError
@@ -233,7 +234,7 @@ def need_compression(command: str) -> None:
         CommandError: they are not installed.
     """
     if find_spec("cramjam") is None:
-        message = f"'tidegauge {command}' needs cramjam: pip install 'tidegauge[serve]'"
+        message = missing_extra(f"'tidegauge {command}'", "cramjam", "serve")
         raise CommandError(ExitCode.UNREACHABLE, message)
 
 

@@ -14,6 +14,7 @@
      └─ LibraryMissing            the extra ``serve`` is not installed
 """
 
+from emulator.common.extras import missing_extra
 from emulator.wire.header import RequestHeader
 
 
@@ -70,6 +71,4 @@ class LibraryMissing(WireError):
     """A package of the extra ``serve`` is not installed."""
 
     def __init__(self, purpose: str, package: str) -> None:
-        super().__init__(
-            f"{purpose} need the package {package}: pip install 'tidegauge[serve]' brings it"
-        )
+        super().__init__(missing_extra(purpose, package, "serve"))

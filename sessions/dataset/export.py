@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from emulator.common.extras import missing_extra
 from emulator.events import Event
 from sessions.dataset.arrow_rows import ArrowRows, table_of
 from sessions.dataset.layout import Dataset, DatasetError, require_session_id
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int], object]
 """Called with the number of events exported so far."""
-
-INSTALL: Final = "install it with: pip install 'tidegauge[spark]'"
 
 ALLOCATOR: Final = ("ARROW_DEFAULT_MEMORY_POOL", "system")
 """Arrow reads this when it is imported. Its own allocator uses a fifth more memory here, and keeps
@@ -96,7 +95,7 @@ def require_arrow() -> None:
         DatasetError: PyArrow is not installed; the message says how to install it.
     """
     if find_spec("pyarrow") is None:
-        raise DatasetError(f"exporting needs PyArrow; {INSTALL}")
+        raise DatasetError(missing_extra("exporting", "PyArrow", "spark"))
     os.environ.setdefault(*ALLOCATOR)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
+from emulator.common.extras import missing_extra
 from sessions.dataset.export import require_arrow
 from sessions.dataset.layout import Commit, Dataset, DatasetError
 from sessions.dataset.maintenance import Progress, rows_of
@@ -69,10 +70,7 @@ def export_tables(
     """
     require_arrow()
     if find_spec(LIBRARIES[format_]) is None:
-        raise DatasetError(
-            f"the format {format_} needs {LIBRARIES[format_]}; "
-            f"install it with: pip install 'tidegauge[{format_}]'"
-        )
+        raise DatasetError(missing_extra(f"the format {format_}", LIBRARIES[format_], format_))
     dataset.require_whole()
     commits = dataset.commits()
     with _writing(out):

@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from emulator.common.extras import missing_extra
+
 if TYPE_CHECKING:
     from cryptography import x509
 
@@ -53,8 +55,9 @@ def ask_clients(context: ssl.SSLContext, authority: Path, *, is_required: bool) 
         CertificateError: the file cannot be read, or the package cryptography is not installed.
     """
     if find_spec("cryptography") is None:
-        message = "clients' certificates are read with the package cryptography"
-        raise CertificateError(f"{message}: pip install 'tidegauge[tls]'")
+        raise CertificateError(
+            missing_extra("reading clients' certificates", "cryptography", "tls")
+        )
     try:
         context.load_verify_locations(authority)
     except (OSError, ssl.SSLError) as error:
@@ -74,11 +77,9 @@ def make(folder: Path, hosts: Iterable[str]) -> Path:
         from cryptography.hazmat.primitives import hashes, serialization
         from cryptography.hazmat.primitives.asymmetric import ec
     except ImportError:
-        message = (
-            "a certificate is made with the package cryptography: pip install 'tidegauge[tls]', or "
-            "give your own by --certificate and --key"
-        )
-        raise CertificateError(message) from None
+        message = missing_extra("making a certificate", "cryptography", "tls")
+        instead = "or give your own by --certificate and --key"
+        raise CertificateError(f"{message}, {instead}") from None
 
     def builder(
         name: str, key: ec.EllipticCurvePrivateKey, issuer: str

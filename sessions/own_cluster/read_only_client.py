@@ -9,6 +9,7 @@ from io import BytesIO
 from types import TracebackType
 from typing import Any, Final
 
+from emulator.common.extras import missing_extra
 from emulator.wire.apis import APIS
 from emulator.wire.codec import decode_response, encode_request
 from emulator.wire.exceptions import WireError
@@ -99,8 +100,7 @@ class ReadOnlyClient:
             from kafka.admin import KafkaAdminClient
             from kafka.errors import KafkaError
         except ImportError as error:
-            message = f"{clean(address)} needs kafka-python: pip install 'tidegauge[attach]'"
-            raise SourceError(f"{message} brings it") from error
+            raise SourceError(missing_extra(clean(address), "kafka-python", "attach")) from error
         logging.getLogger("kafka").setLevel(logging.CRITICAL)
         clients: list[Any] = []
 

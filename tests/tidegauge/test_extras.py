@@ -13,15 +13,8 @@ ROOT = Path(__file__).parents[2]
 INCIDENTS = ROOT / "tests" / "sessions" / "postmortem" / "recordings" / "incidents"
 WITHOUT = """
 import sys
-from importlib.abc import MetaPathFinder
 
-class Missing(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name in missing:
-            raise ModuleNotFoundError(name)
-
-missing = set(sys.argv.pop(1).split())
-sys.meta_path.insert(0, Missing())
+sys.modules |= dict.fromkeys(sys.argv.pop(1).split())
 from tidegauge import main
 main()
 """
@@ -53,6 +46,18 @@ def _modules_of_extras() -> set[str]:
     } - {"tidegauge", "commands", "console", "emulator", "sessions"}
 
 
+def without_extras(*words: str) -> subprocess.CompletedProcess[str]:
+    missing = " ".join(sorted(_modules_of_extras()))
+    assert "cramjam" in missing.split()
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT, missing, *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -68,14 +73,23 @@ def _modules_of_extras() -> set[str]:
     ],
 )
 def test_a_plain_installation_suffices(words: list[str], said: str) -> None:
-    missing = " ".join(sorted(_modules_of_extras()))
-    assert "cramjam" in missing.split()
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT, missing, *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = without_extras(*words)
     assert done.returncode == 0, done.stderr
     assert said in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "needs", "extra"),
+    [
+        (["mcp"], "'tidegauge mcp' needs mcp", "mcp"),
+        (["web"], "'tidegauge web' needs textual-serve", "web"),
+        (["serve"], "'tidegauge serve' needs cramjam", "serve"),
+        (["import", "kafka://127.0.0.1:1"], "kafka://127.0.0.1:1 needs kafka-python", "attach"),
+        (["analyze", "none", "--out", "report"], "analysis needs PySpark (", "spark"),
+    ],
+)
+def test_a_missing_extra_is_named_in_one_way(words: list[str], needs: str, extra: str) -> None:
+    done = without_extras(*words)
+    assert done.returncode == 3
+    assert done.stderr.startswith(needs)
+    assert done.stderr.endswith(f"; install it with: pip install 'tidegauge[{extra}]'\n")

@@ -70,7 +70,7 @@ def _cramjam() -> ModuleType:
     try:
         import cramjam
     except ImportError:
-        raise LibraryMissing("compressed records", "cramjam") from None
+        raise LibraryMissing("decompressing records", "cramjam") from None
     return cramjam
 
 
