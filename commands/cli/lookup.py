@@ -11,7 +11,7 @@ from commands.exits import CommandError, ExitCode
 from commands.output import streams
 
 if TYPE_CHECKING:
-    from commands.output.grids import Grid
+    from commands.output.grids import Cell, Grid
 
 app = typer.Typer()
 
@@ -55,7 +55,7 @@ def keys(
 ) -> None:
     """Print the console's key bindings.
 
-    Key bindings from the configuration file are printed with their origin.
+    If the configuration file has any, each is printed with its origin.
     """
     from commands.output.grids import Grid
     from console.actions.lookup import ACTIONS, keys_document, with_keys
@@ -73,13 +73,15 @@ def keys(
         (
             action.id,
             " ".join(action.keys),
-            ",".join(action.contexts),
+            ", ".join(action.contexts),
             action.help,
             str(configured.path) if action.id in configured.keys else "default",
         )
         for action in actions
     ]
-    _print(Grid("keys", ("ID", "KEYS", "WHERE", "WHAT", "ORIGIN"), list(rows)), as_json=False)
+    columns = ("ID", "KEYS", "WHERE", "WHAT", "ORIGIN")
+    unprinted = () if configured.keys else ("ORIGIN",)
+    streams.emit_tables([Grid("keys", columns, list(rows), unprinted=unprinted)])
 
 
 @app.command(
@@ -99,11 +101,14 @@ def statements(
         streams.emit(statements_page())
         return
     from commands.language.grammar import find, leaves, program
+    from commands.output.grids import Grid
     from sessions.grammar.words import BadWord
 
     if not words:
-        for name, command in leaves(program()):
-            streams.emit(f"{name:20} {(command.help or '').splitlines()[0]}\n")
+        rows: list[tuple[Cell, ...]] = [
+            (name, (command.help or "").splitlines()[0]) for name, command in leaves(program())
+        ]
+        streams.emit_tables([Grid("statements", ("STATEMENT", "WHAT"), rows)])
         return
     try:
         command, name, _ = find(words)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 Cell = str | int | list[int] | list[str] | None
 
 GAP = "  "
+NAMES_PART = 3
+"""Part of a terminal's width that names in the first column may take without being folded."""
 
 
 class Grid(Struct, frozen=True):
@@ -116,17 +118,21 @@ def for_terminal(grids: Sequence[Grid], width: int) -> str:
     for at, grid in enumerate(grids):
         console.print("\n" * bool(at) + clean(grid.heading), style="bold")
         if grid.rows:
-            console.print(_table(grid.printed))
+            console.print(_table(grid.printed, width))
     return out.getvalue()
 
 
-def _table(grid: Grid) -> "Table":
+def _table(grid: Grid, width: int) -> "Table":
+    """Lay out a table; its rows' names stay whole where these leave room for the rest."""
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column, is_number in zip(grid.columns, grid.numeric, strict=True):
         table.add_column(clean(column), justify="right" if is_number else "left", overflow="fold")
+    names = [cell_len(shown(row[0])) for row in grid.rows]
+    table.columns[0].no_wrap = max(names) <= width // NAMES_PART
     for row in grid.rows:
         table.add_row(*(Text(shown(cell)) for cell in row))
     return table

@@ -2,10 +2,13 @@
 
 import inspect
 import json
+import re
 import subprocess
 import sys
 from importlib import import_module
+from io import StringIO
 from itertools import chain
+from pathlib import Path
 
 import pytest
 from typer.main import get_command
@@ -96,10 +99,33 @@ def test_every_key_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Overview" in capsys.readouterr().out
 
 
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("word", "names"), [("keys", list(ACTIONS)), ("statements", list(dict(leaves(statements()))))]
+)
+def test_what_is_listed_fits_a_terminal_and_has_one_line_each_in_a_pipe(
+    word: str, names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIDEGAUGE_CONFIG", str(tmp_path / "none.toml"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+    assert run_program([word]) == 0
+    lines = [re.sub(r"\x1b\[\d*m", "", line) for line in terminal.getvalue().splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert [name for line in lines[2:] if (name := line.split("  ")[0].rstrip())] == names
+    monkeypatch.setattr(sys, "stdout", pipe := StringIO())
+    assert run_program([word]) == 0
+    assert [line.split("  ")[0] for line in pipe.getvalue().splitlines()[2:]] == names
+
+
 def test_every_statement_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["statements"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(dict(leaves(statements())))
+    assert len(lines) == len(dict(leaves(statements()))) + 2
     assert any(line.startswith("topic create  ") for line in lines)
 
 
