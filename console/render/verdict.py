@@ -10,6 +10,7 @@ from sessions.model.verdict import (
     AT_LATEST,
     HEALTHY,
     NOBODY_DECIDES,
+    REASONS,
     Verdict,
     counted,
     verdicts,
@@ -76,6 +77,8 @@ def verdict_line(stage: Stage, width: int, *, names_help: bool = True) -> Line:
     if held.kind == HEALTHY and (stalled := stage.index.stalled):
         return _stalled(stage, stalled, width)
     text = words(view, held)
+    if len(text) + SIGN_WIDTH > width:
+        text = text.partition(REASONS)[0]
     if len(text) + SIGN_WIDTH > width:
         text = text.removesuffix(AT_LATEST).replace(NOBODY_DECIDES, IN_SHORT)
     spans = [*_sign(held, counts, stage.glyphs), Span(text, _role(held), ACTION)]

@@ -7,6 +7,7 @@ inside objects are replaced, never changed in place, but for those that
 :mod:`sessions.model.copies` copies.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeVar
@@ -22,6 +23,7 @@ from sessions.model.health import (
     BLOCKED,
     FLAGGED,
     LEADERLESS,
+    REFUSED,
     SERVING,
     Counts,
     flags_of,
@@ -76,11 +78,14 @@ class Snapshot(Struct, frozen=True):
 class Blocked(Struct, frozen=True):
     """The causes of waiting writes: ``brokers`` do not respond or fetch.
 
-    ``is_stuck``: for some partition no other broker can lead, so waiting is of no use.
+    Between two brokers that do not reach each other, it is the one that reaches fewer others.
+    ``is_stuck``: for some partition no other broker can lead, so waiting is of no use. ``absent``
+    are the replicas out of the ISR of partitions whose writes are refused.
     """
 
     brokers: tuple[int, ...]
     is_stuck: bool
+    absent: tuple[int, ...] = ()
 
 
 class Model:
@@ -286,7 +291,7 @@ class Model:
         """Recompute a partition's flags after a relevant change."""
         flags = flags_of(partition, self.serving, self.severed)
         before = self._flags.get(tp)
-        if (flags | (before or 0)) & BLOCKED:
+        if (flags | (before or 0)) & (BLOCKED | REFUSED):
             self._blocked = None
         lost = partition.lost_count
         if lost != self._lost_counts.get(tp, 0):
@@ -316,34 +321,41 @@ class Model:
         brokers = self.state.brokers.values()
         self._brokers_up = sum(broker.state == "running" for broker in brokers)
         self.serving = {broker.id for broker in brokers if broker.state in SERVING}
-        self._blocked = None
         self.watch_authority()
 
     def watch_authority(self) -> None:
         """Work out the cluster's own trouble again, after a change of what it depends on."""
         self.severed = severed_followers(self.state)
+        self._blocked = None
         trouble = trouble_of(self.state)
         if trouble != self._trouble:
             self._counts_move()
             self._trouble = trouble
 
     def blocked(self) -> "Blocked":
-        """The causes of the blocked partitions' waiting."""
+        """The causes of the blocked partitions' waiting, and of refusals."""
         if self._blocked is None:
             self._blocked = self._find_blocked()
         return self._blocked
 
     def _find_blocked(self) -> "Blocked":
-        brokers, is_stuck = set[int](), False
+        brokers, absent, is_stuck = set[int](), set[int](), False
+        out_of_reach = Counter(follower for follower, _ in self.severed)
         for tp, flags in self._flags.items():
-            if flags & BLOCKED:
-                partition = self.partitions[tp]
-                silent = set(missing_from_isr(partition, self.serving, self.severed))
+            partition = self.partitions[tp]
+            if flags & REFUSED:
+                absent |= {*partition.osr}
+            elif flags & BLOCKED:
+                leader = partition.leader or 0
+                silent = {
+                    leader if out_of_reach[leader] > out_of_reach[broker] else broker
+                    for broker in missing_from_isr(partition, self.serving, self.severed)
+                }
                 if flags & LEADERLESS:
                     is_stuck = is_stuck or not set(partition.isr) & self.serving
-                    silent = {partition.leader or 0} - self.serving or silent
+                    silent = {leader} - self.serving or silent
                 brokers |= silent
-        return Blocked(tuple(sorted(brokers)), is_stuck)
+        return Blocked(tuple(sorted(brokers)), is_stuck, tuple(sorted(absent)))
 
     def _counts_move(self) -> None:
         """The counts are about to change: keep what the last event that moved them left."""

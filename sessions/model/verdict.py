@@ -19,7 +19,8 @@ from sessions.text import US_PER_SECOND, clock, natural_list, number, plural
 BROKERS_NAMED_MAX: Final = 3
 """More brokers are counted and not named."""
 AT_LATEST: Final = " at the latest"
-"""What a line without room for it leaves out."""
+REASONS: Final = " ("
+"""What a line without room for it leaves out, the reasons with what follows."""
 HEALTHY: Final = "healthy"
 OF_TROUBLE: Final = {
     "no controller": "NO CONTROLLER",
@@ -88,7 +89,7 @@ def verdict(counts: Counts) -> Verdict:
 
 
 def words(view: ClusterView, verdict: Verdict) -> str:
-    """``WRITES BLOCKED: 9 partitions wait for broker 2, until 00:00:59 at the latest``."""
+    """``WRITES BLOCKED: 9 partitions wait for broker 2, until 00:00:59 at the latest (frozen)``."""
     describe = DETAILS.get(verdict.kind, _partitions)
     details = describe(view, verdict)
     return f"{counted(verdict)}: {details}" if details else counted(verdict)
@@ -118,7 +119,11 @@ def _blocked(view: ClusterView, verdict: Verdict) -> str:
 
 
 def _refused(view: ClusterView, verdict: Verdict) -> str:
-    return f"{_partitions(view, verdict)} below min.insync.replicas"
+    below = f"{_partitions(view, verdict)} below min.insync.replicas"
+    absent = view.blocked().absent
+    if not absent:
+        return below
+    return f"{below} without {brokers_in_words(absent)}{_reasons(view, absent, 'behind')}"
 
 
 def _lost(view: ClusterView, _verdict: Verdict) -> str:
@@ -139,9 +144,27 @@ def _healthy(view: ClusterView, _verdict: Verdict) -> str:
 
 def _blocked_by(view: ClusterView) -> str:
     blocked = view.blocked()
-    for_whom = f"for {brokers_in_words(blocked.brokers)}" if blocked.brokers else "for a leader"
+    if not blocked.brokers:
+        return "for a leader"
     until_us = None if blocked.is_stuck else _until_us(view.state, blocked.brokers)
-    return for_whom if until_us is None else f"{for_whom}, until {by_second(until_us)}{AT_LATEST}"
+    until = "" if until_us is None else f", until {by_second(until_us)}{AT_LATEST}"
+    reasons = _reasons(view, blocked.brokers, "paused")
+    return f"for {brokers_in_words(blocked.brokers)}{until}{reasons}"
+
+
+def _reasons(view: ClusterView, brokers: tuple[int, ...], otherwise: str) -> str:
+    """Why brokers do not fetch: `` (crashed)``, `` (0 frozen, 1 and 2 cut off)``."""
+    severed = {follower for follower, _ in view.severed}
+    by_reason: dict[str, list[int]] = {}
+    for broker in brokers:
+        reason = "cut off" if broker in severed else otherwise
+        if broker not in view.serving and (known := view.state.brokers.get(broker)) is not None:
+            reason = known.state
+        by_reason.setdefault(reason, []).append(broker)
+    if len(by_reason) == 1 or len(brokers) > BROKERS_NAMED_MAX:
+        return f"{REASONS}{', '.join(by_reason)})"
+    parts = [f"{natural_list(members)} {reason}" for reason, members in by_reason.items()]
+    return f"{REASONS}{', '.join(parts)})"
 
 
 def by_second(time_us: int) -> str:

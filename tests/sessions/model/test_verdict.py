@@ -81,7 +81,50 @@ def test_a_leader_that_nobody_can_follow_is_waited_for_without_end() -> None:
         "cluster --brokers 2 --version 3.9\ntopic create t --replica-assignment 1\n"
         "wait until t-0.leader == 1\nbroker crash 1\n"
     )
-    assert words(view, verdict(view.counts())) == "WRITES BLOCKED: 1 partition waits for broker 1"
+    said = "WRITES BLOCKED: 1 partition waits for broker 1 (crashed)"
+    assert words(view, verdict(view.counts())) == said
+
+
+@pytest.mark.parametrize(
+    ("faults", "said"),
+    [
+        ("network isolate 1\nwait 1s", "WRITES BLOCKED: 2 partitions wait for broker 1 (cut off)"),
+        (
+            "network cut 1 2\nwait 1s",
+            "WRITES BLOCKED: 2 partitions wait for brokers 1 and 2 (cut off)",
+        ),
+        (
+            "network cut zk 0\nnetwork isolate 2\nwait 1s",
+            "WRITES BLOCKED: 2 partitions wait for broker 2 (cut off)",
+        ),
+        (
+            "network hold 2 1 --only Fetch",
+            "WRITES BLOCKED: 1 partition waits for broker 2 (cut off)",
+        ),
+        ("replica pause orders-0@0", "WRITES BLOCKED: 1 partition waits for broker 0 (paused)"),
+        ("broker freeze 0", "WRITES BLOCKED: 2 partitions wait for broker 0, until 00:00:"),
+        (
+            "broker crash 0\nreplica pause orders-0@2",
+            "WRITES BLOCKED: 2 partitions wait for brokers 0 and 2 (0 crashed, 2 paused)",
+        ),
+        (
+            "broker crash 0\nwait 10s\nreplica pause orders-0@2\nproduce orders --partition 0 "
+            "--acks 1\nwait 60s",
+            "WRITES REFUSED: 1 partition below min.insync.replicas without brokers 0 and 2 "
+            "(0 crashed, 2 behind)",
+        ),
+    ],
+)
+def test_who_keeps_writes_from_being_acknowledged_is_named_with_the_reason(
+    faults: str, said: str
+) -> None:
+    view = viewed(ZOOKEEPER + faults + "\n")
+    assert words(view, verdict(view.counts())).startswith(said)
+
+
+def test_that_a_broker_is_frozen_is_said_after_the_time() -> None:
+    view = viewed(ZOOKEEPER + "broker freeze 0\n")
+    assert words(view, verdict(view.counts())).endswith(" at the latest (frozen)")
 
 
 def test_lost_records_are_counted_and_their_partitions_named() -> None:
