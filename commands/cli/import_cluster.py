@@ -110,6 +110,18 @@ def import_cluster(
     differences.
     """
     if diff:
+        of_images = {
+            "--out": out,
+            "--replace": replace,
+            "--rack": racks,
+            "--set": settings,
+            "--version": version,
+            "--mode": mode,
+            "--at": at,
+        }
+        if given := [name for name, value in of_images.items() if value]:
+            message = f"{given[0]} is for one image, and --diff compares two sources"
+            raise CommandError(ExitCode.USAGE, message)
         return _compared(sources, command_config, as_json=as_json)
     if out == STDOUT and as_json:
         raise CommandError(ExitCode.USAGE, "--json and --out - both print to standard output")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import Struct
 
+from emulator.common.names import nearest_hint
 from emulator.events import Event
 from sessions.dataset.export import export_session, require_arrow
 from sessions.dataset.layout import (
@@ -127,7 +128,8 @@ def remove(dataset: Dataset, sessions: Collection[str]) -> None:
     dataset.recover()
     missing = sorted(set(sessions) - set(dataset.present(sessions)))
     if missing:
-        raise DatasetError(f"there is no session {missing[0]} in {dataset}")
+        hint = nearest_hint(missing[0], dataset.sessions())
+        raise DatasetError(f"there is no session {missing[0]} in {dataset}{hint}")
     holding = commits_with(dataset, sessions)
     with dataset.staging() as staging:
         others, events = keep_others(dataset, staging, holding, sessions)

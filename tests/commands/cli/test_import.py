@@ -121,12 +121,18 @@ def test_contradictions_name_both_values_and_the_winner(
         (["missing.txt"], ExitCode.UNREACHABLE, "missing.txt cannot be read: no such file"),
         (["--json", "--out", "-"], ExitCode.USAGE, "both print to standard output"),
         (["--diff"], ExitCode.USAGE, "--diff compares two sources"),
+        (
+            ["--diff", "--out", "a.cluster.json"],
+            ExitCode.USAGE,
+            "--out is for one image, and --dif",
+        ),
+        (["--diff", "--set", "min.insync.replicas=2"], ExitCode.USAGE, "--set is for one image"),
         (["--command-config", "none"], ExitCode.UNREACHABLE, "none cannot be read: no such file"),
         (["--diff", "x", "--command-config", "none"], ExitCode.UNREACHABLE, "none cannot be read"),
     ],
     ids=[
         *("name", "rack", "setting", "mode", "topic"),
-        *("key", "broker-key", "topic-key", "value", "missing", "stdout", "one"),
+        *("key", "broker-key", "topic-key", "value", "missing", "stdout", "one", "out", "set"),
         *("properties", "diff-properties"),
     ],
 )
