@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from emulator.cluster import Cluster
-from emulator.coordinator.internal_topics import OFFSETS, TRANSACTIONS, hindrance
+from emulator.coordinator.internal_topics import OFFSETS, TRANSACTIONS, InternalTopic, hindrance
 from emulator.inputs.conditions import Clause, Value
 from emulator.scenario import conditions
 from emulator.scenario.outcome import Outcome
@@ -82,11 +82,12 @@ class BrokerRegistered(Pending, frozen=True):
 
 
 class JobFinished(Pending, frozen=True):
-    """`produce` and `consume`: the client has recorded the end of this job."""
+    """`produce`, `consume` and transactions: the client has recorded the end of this job."""
 
     by_job = True
 
     job: int
+    is_transaction: bool = False
 
 
 class ControllerAsked(Pending, frozen=True):
@@ -188,10 +189,13 @@ def _broker_registered(
 
 def _job_finished(cluster: Cluster, pending: JobFinished, _is_up: bool) -> Outcome | JobFinished:
     error = cluster.clients.state.finished.pop(pending.job, None)
-    return pending if error is None else Outcome(error, _hidden_reason(cluster, error))
+    if error is None:
+        return pending
+    topic = TRANSACTIONS if pending.is_transaction else OFFSETS
+    return Outcome(error, _hidden_reason(cluster, error, topic))
 
 
-def _hidden_reason(cluster: Cluster, error: str) -> str:
+def _hidden_reason(cluster: Cluster, error: str, topic: InternalTopic) -> str:
     """The reason that a client cannot know: a coordinator's topic cannot be created."""
     if error != "COORDINATOR_NOT_AVAILABLE":
         return ""
@@ -199,7 +203,7 @@ def _hidden_reason(cluster: Cluster, error: str) -> str:
     if not running:
         return ""
     context = running[0].context
-    return hindrance(context, OFFSETS) or hindrance(context, TRANSACTIONS)
+    return hindrance(context, topic)
 
 
 def _controller_asked(

@@ -455,7 +455,8 @@ class Runner:
         self.admin.check_begin(statement)
         producers = self.cluster.clients.producers
         producer = producers.named(statement.producer)
-        return JobFinished(NEVER_US, producers.transactions.begin(producer, statement))
+        job = producers.transactions.begin(producer, statement)
+        return JobFinished(NEVER_US, job, is_transaction=True)
 
     def _produce_in_transaction(self, statement: inputs.ProduceInTransaction) -> Begun:
         self.admin.check_in_transaction(statement.producer)
@@ -469,7 +470,8 @@ class Runner:
         producers = self.cluster.clients.producers
         producer = producers.named(statement.producer)
         commit = isinstance(statement, inputs.CommitTransaction)
-        return JobFinished(NEVER_US, producers.transactions.end(producer, commit=commit))
+        job = producers.transactions.end(producer, commit=commit)
+        return JobFinished(NEVER_US, job, is_transaction=True)
 
     def _consume(self, statement: inputs.Consume) -> JobFinished:
         self.admin.check_consume(statement)

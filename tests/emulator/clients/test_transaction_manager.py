@@ -5,6 +5,8 @@ import pytest
 from commands.language.parser import parse_script
 from commands.runs.driver import Pace
 from commands.runs.script_runner import ScriptRunner
+from emulator.inputs.statements import BeginTransaction
+from tests.support.lab import Lab
 
 TOPIC = """\
 cluster --brokers 4 --config transaction.state.log.num.partitions=1
@@ -185,4 +187,12 @@ expect producer.p1.acked == 20 and producer.p1.pending == 0
 consume t --isolation read_committed
 expect consumer.c1.position == 21
 """
+    )
+
+
+def test_a_transaction_without_a_coordinator_names_the_topic_of_transactions() -> None:
+    outcome = Lab("3.9", brokers=2).do(BeginTransaction())
+    assert outcome.error == "COORDINATOR_NOT_AVAILABLE"
+    assert outcome.message.startswith(
+        "__transaction_state is made with transaction.state.log.replication.factor=3, and 2 brokers"
     )
