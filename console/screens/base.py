@@ -53,6 +53,8 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
     """Whether links of the kind ``context`` open it, and an action of that name, if any."""
     shares_low: ClassVar[bool] = False
     """Whether a pane below the upper ones is shown on a low terminal if the rows leave room."""
+    first_pane: ClassVar[int] = 0
+    """Which pane has the focus first."""
     AUTO_FOCUS = ""
     """Each screen decides which pane has the focus first."""
 
@@ -166,6 +168,7 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         yield self.time_bar
         yield self.footer
         yield self.too_small
+        self._mark(self.panes[self.first_pane], update=False)  # nothing is styled yet
 
     def pane(self, view: VirtualView, title: str, kind: str = "main") -> Pane:
         """Create a pane; tab visits the panes in the order of their creation."""
@@ -173,13 +176,12 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         self.panes.append(pane)
         return pane
 
-    def begin(self) -> Pane:
-        """Prepare the panes, and return the one that has the focus first."""
-        return self.panes[0]
+    def begin(self) -> None:
+        """Prepare the panes."""
 
     def on_mount(self) -> None:
-        """Prepare the panes and focus the first one."""
-        self._mark(self.begin(), update=False)  # all is styled when the screen is shown
+        """Prepare the panes and focus one."""
+        self.begin()
         self._focus_soon()
         self.call_after_refresh(self.become_ready)
 

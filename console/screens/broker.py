@@ -14,7 +14,6 @@ from console.render.kraft_broker_columns import host_lines, host_name, host_of
 from console.render.replica_columns import ReplicaRows
 from console.screens.base import ConsoleScreen
 from console.screens.table import TableScreen
-from console.widgets.pane import Pane
 from console.widgets.virtual_table import VirtualTable
 from emulator.events import CHANGE
 from sessions.text import number, plural
@@ -41,9 +40,8 @@ class BrokerScreen(TableScreen):
         self.log_view.least = CHANGE
         self.log_view.objects = (self.object,)
 
-    def begin(self) -> Pane:
+    def begin(self) -> None:
         self.log_view.look_again()
-        return self.panes[0]
 
     def trail(self) -> str:
         return host_name(self.stage.view.state, self.broker)

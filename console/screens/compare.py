@@ -13,7 +13,6 @@ from console.model.workspace import Stage
 from console.render.comparison import pair_line, state_lines, titles_line
 from console.render.lines import Line
 from console.screens.base import ConsoleScreen
-from console.widgets.pane import Pane
 from console.widgets.text import TextView
 from console.widgets.virtual_view import VirtualView
 from sessions.sources.twin import TwinSource
@@ -86,6 +85,7 @@ class CompareScreen(ConsoleScreen):
     """The state of both runs side by side, and the pairs of what they did."""
 
     context: ClassVar[str] = "compare"
+    first_pane: ClassVar[int] = 2
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("compare")]
 
     def __init__(self, stage: Stage) -> None:
@@ -101,9 +101,6 @@ class CompareScreen(ConsoleScreen):
             yield self.pane(self.left, "left")
             yield self.pane(self.right, "right")
         yield self.pane(self.pairs, "what both did", "log")
-
-    def begin(self) -> Pane:
-        return self.panes[2]
 
     # ---- painting
 

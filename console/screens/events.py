@@ -17,7 +17,6 @@ from console.render.rows import Row
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.links import MARK_WIDTH, LinkView
-from console.widgets.pane import Pane
 from emulator.events import Event, LogTruncated
 from emulator.events.fields import meaning_of, names_in
 from sessions.model.event_text import fields_of
@@ -79,8 +78,8 @@ class EventScreen(ConsoleScreen):
         yield self.pane(self.chain, "causes and effects", "log")
         yield self.pane(self.detail, "event")
 
-    def begin(self) -> Pane:
-        """Focus the chain of events, with the cursor on this event."""
+    def begin(self) -> None:
+        """Show the chain of events, with the cursor on this event."""
         reader = self.stage.reader
         causes = led_to(reader, self.seq)
         effects = reader.effects(self.seq)
@@ -93,7 +92,6 @@ class EventScreen(ConsoleScreen):
         title = f"{plural(len(causes) - 1, 'cause')}, {plural(len(effects), 'effect')}"
         hint = "enter unfolds" if folds else ""
         self.panes[0].entitle("causes, this event, effects", [title, hint])
-        return self.panes[0]
 
     def trail(self) -> str:
         return f"#{self.seq:,}"

@@ -30,7 +30,6 @@ from console.render.lines import Span, line
 from console.screens.base import ConsoleScreen
 from console.screens.messages import SourceRequested, WorkFailed
 from console.screens.page import MenuScreen
-from console.widgets.pane import Pane
 from console.widgets.pick_list import PickView
 from console.widgets.text import TextView
 from sessions.text import plural
@@ -198,9 +197,6 @@ class ExploreScreen(ConsoleScreen):
         if job.failed:
             self.request(WorkFailed(job.title, job.outcome, "The question is unchanged."))
         self.repaint()
-
-    def begin(self) -> Pane:
-        return self.panes[0]
 
     def on_unmount(self) -> None:
         self.progress.is_cancelled = True

@@ -61,14 +61,13 @@ class LabScreen(ConsoleScreen):
             yield self.pane(self.faults, "faults", "log")
             yield self.pane(self.given, "statements", "extra")
 
-    def begin(self) -> Pane:
-        """Focus the library, with the open scenario selected."""
+    def begin(self) -> None:
+        """Show the library, with the open scenario selected."""
         library = self.stage.library
         self.cards = {} if library is None else {card.name: card for card in library.cards()}
         if self.stage.card is not None:
             self.scenarios.key = self.stage.card.name
         self.scenarios.offer(picks_of(list(self.cards.values())))
-        return self.panes[0]
 
     # ---- painting
 

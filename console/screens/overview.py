@@ -56,6 +56,8 @@ class OverviewScreen(ConsoleScreen):
     """Counts with their recent history, the controller, the audit, and the last faults."""
 
     context: ClassVar[str] = "overview"
+    first_pane: ClassVar[int] = 3
+    """The faults, which can be opened."""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("overview")]
 
     def __init__(self, stage: Stage) -> None:
@@ -78,10 +80,8 @@ class OverviewScreen(ConsoleScreen):
         yield self.pane(self.topic_view, "topics", "extra")
         yield self.pane(self.faults, "last faults", "log")
 
-    def begin(self) -> Pane:
-        """Focus the faults, which can be opened."""
+    def begin(self) -> None:
         self.faults.look_again()
-        return self.panes[3]
 
     def show_panes(self, changed: Collection[str]) -> None:
         """Update all panes to the time cursor."""

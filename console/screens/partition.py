@@ -13,7 +13,6 @@ from console.render.empty import nothing_lines
 from console.render.inspector import partition_lines
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
-from console.widgets.pane import Pane
 from console.widgets.tapes import TapeView
 from console.widgets.text import TextView
 from emulator.events import CHANGE
@@ -24,6 +23,8 @@ class PartitionScreen(ConsoleScreen):
 
     context: ClassVar[str] = "partition"
     is_linked: ClassVar[bool] = True
+    first_pane: ClassVar[int] = 1
+    """The log, since most users come to step through it."""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("partition")]
 
     @classmethod
@@ -46,10 +47,8 @@ class PartitionScreen(ConsoleScreen):
             yield self.pane(self.log_view, "events", "log")
             yield self.pane(self.inspector, "inspector", "side")
 
-    def begin(self) -> Pane:
-        """Focus the log, since most users come to step through it."""
+    def begin(self) -> None:
         self.log_view.look_again()
-        return self.panes[1]
 
     def trail(self) -> str:
         return self.tp

@@ -14,7 +14,6 @@ from console.render.record import concerns, story_rows
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.links import LinkView
-from console.widgets.pane import Pane
 from emulator.events import Event
 from sessions.text import number
 
@@ -81,9 +80,8 @@ class RecordScreen(ConsoleScreen):
         yield self.pane(self.story, "record")
         yield self.pane(self.log_view, "events", "log")
 
-    def begin(self) -> Pane:
+    def begin(self) -> None:
         self.log_view.look_again()
-        return self.panes[0]
 
     def trail(self) -> str:
         return f"{self.tp} record {number(self.record_id)}"

@@ -22,7 +22,6 @@ from console.screens.analysis import AnalysisScreen
 from console.screens.base import ConsoleScreen
 from console.screens.messages import ScreenRequested, SourceRequested, WorkFailed
 from console.screens.page import text_page
-from console.widgets.pane import Pane
 from console.widgets.pick_list import PickView
 from console.widgets.text import TextView
 from sessions.format.catalog import Listed, list_sessions
@@ -67,9 +66,8 @@ class SessionsScreen(ConsoleScreen):
         yield self.pane(self.list, "sessions")
         yield self.pane(self.about, "about", "log")
 
-    def begin(self) -> Pane:
+    def begin(self) -> None:
         self.action_session_refresh()
-        return self.panes[0]
 
     @property
     def folder(self) -> Path:

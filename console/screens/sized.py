@@ -11,6 +11,7 @@ from textual import events, messages
 from textual.await_complete import AwaitComplete
 from textual.geometry import Size
 from textual.screen import Screen
+from textual.widget import Widget
 
 from console.screens.messages import ScreenReady
 
@@ -48,12 +49,20 @@ class Sized(Base):
             event.prevent_default()
             event.stop()
 
-    def _on_screen_resume(self, event: events.ScreenResume) -> None:
-        """Choose the classes of the present size before Textual lays the screen out."""
-        styled_next = event.refresh_styles and self.is_attached
-        self._classify(self.app.size, update=not styled_next)
+    async def mount_composed_widgets(self, widgets: list[Widget]) -> None:
+        """Choose the classes of the present size before anything is styled."""
+        self._classify(self.app.size)
+        await super().mount_composed_widgets(widgets)
 
-    def _classify(self, size: Size, *, update: bool = True) -> None:
+    def _on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Choose the classes of the present size before Textual lays the screen out.
+
+        Textual would style all of the screen again, whatever has changed meanwhile.
+        """
+        event.refresh_styles = False
+        self._classify(self.app.size)
+
+    def _classify(self, size: Size) -> None:
         """Set the breakpoints' classes as Textual does after a resize."""
         across, down = self.app.HORIZONTAL_BREAKPOINTS or [], self.app.VERTICAL_BREAKPOINTS or []
         chosen = {
@@ -61,7 +70,7 @@ class Sized(Base):
             *self._get_breakpoint_classes(size.height, down),
         }
         classes = {name: name in chosen for _, name in (*across, *down)}
-        self.update_classes(classes, update=update, animate=False)
+        self.update_classes(classes, animate=False)
 
     def _on_invoke_later(self, message: messages.InvokeLater) -> None:
         """Call back after a refresh of this screen.

@@ -17,7 +17,6 @@ from console.screens.base import ConsoleScreen
 from console.screens.events import event_rows
 from console.widgets.event_log import EventView
 from console.widgets.links import LinkView
-from console.widgets.pane import Pane
 from emulator.events import Event
 from sessions.text import clock, number, plural
 
@@ -147,9 +146,8 @@ class SpaceTimeScreen(ConsoleScreen):
         yield self.pane(self.view, "space and time")
         yield self.pane(self.detail, "event", "log")
 
-    def begin(self) -> Pane:
+    def begin(self) -> None:
         self.view.show_around(self.seq)
-        return self.panes[0]
 
     def trail(self) -> str:
         return f"space and time #{self.view.root_seq or self.seq:,}"

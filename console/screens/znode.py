@@ -17,7 +17,6 @@ from console.render.lines import BLANK, Line, Span, cut, data, fit, line
 from console.render.znodes import watch_lines, znode_lines
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
-from console.widgets.pane import Pane
 from console.widgets.text import TextView
 from emulator.events import Event, WatchFired, ZnodeChanged, ZnodeCreated, ZnodeDeleted
 from emulator.zookeeper.watches import Watches
@@ -156,9 +155,8 @@ class ZnodeScreen(ConsoleScreen):
             yield self.pane(self.versions, "versions")
             yield self.pane(self.detail, "znode", "side")
 
-    def begin(self) -> Pane:
+    def begin(self) -> None:
         self.versions.look_again()
-        return self.panes[0]
 
     def trail(self) -> str:
         return self.path

@@ -1,5 +1,6 @@
 """The names of what differs from plain text; ``console.tcss`` says what each looks like."""
 
+from functools import lru_cache
 from typing import Final
 
 from rich.color import ColorSystem
@@ -99,6 +100,7 @@ def over(
     return base + mixed + role.text_style + Style.parse(PLAIN.get(name, "") if marked else "")
 
 
+@lru_cache(1_024)
 def readable(color: Color, background: Color, system: str | None = "truecolor") -> Color:
     """The colour nearest to this one that can be read on a background."""
     behind = as_shown(background, system)

@@ -218,11 +218,12 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         """The style of a role on a highlighted line."""
         style = self._styles.get((role, shade))
         if style is None:
-            style = self.rich_style
-            for name in (shade, role):
-                if name:
-                    role_style = self.app.get_component_styles(component(name))
-                    style = over(style, role_style, name, self.app.console.color_system)
+            if name := role or shade:
+                below = self.style_of("", shade if role else "")
+                role_style = self.app.get_component_styles(component(name))
+                style = over(below, role_style, name, self.app.console.color_system)
+            else:
+                style = self.rich_style
             self._styles[role, shade] = style
         return style
 
