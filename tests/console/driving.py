@@ -17,6 +17,7 @@ from textual.screen import Screen
 from console.app import TidegaugeApp
 from console.model.library import Library
 from console.model.settings import Configuration
+from console.render.bars import KRAFT_TABS, TABS
 from console.screens.base import ConsoleScreen
 from sessions.sources.source import Source
 from tests.console.clock import virtual_time
@@ -28,6 +29,8 @@ SIZES = (LARGE, SMALL)
 FRAME = 0.05
 """Seconds of virtual time after which Textual has drawn what was asked of it."""
 SETTLED_MAX = 40
+DRAWN_AGAIN = 3
+"""From which turn on something is drawn again and again, which may be the same."""
 OPENED_MAX = 2_400
 """Frames that opening a scenario may take, in a thread beside many others."""
 
@@ -40,6 +43,11 @@ class PatientApp(TidegaugeApp):
     """How often something was drawn."""
     moves = False
     """Whether high watermarks glide: what most tests read is where they come to rest."""
+
+    def __init__(self, source: Source, mode: str = "overview", **given: Any) -> None:
+        """Begin on the screen ``mode``, one of those that number keys show."""
+        self.DEFAULT_MODE = mode  # type: ignore[misc]
+        super().__init__(source, **given)
 
     def _animates(self) -> bool:
         return self.moves and super()._animates()
@@ -83,11 +91,12 @@ class Console:
             if not self.app.typeahead.requests:
                 break
             await sleep(FRAME)
-        for _ in range(SETTLED_MAX):
+        self.app.paint()
+        for turn in range(SETTLED_MAX):
             drawn, shown = self.app.drawn, self._lines
-            self.app.paint()
             await sleep(FRAME)
-            is_same = self.app.drawn == drawn or self.lines() == shown
+            # To read the screen costs more than to look again whether it is drawn.
+            is_same = self.app.drawn == drawn or (turn >= DRAWN_AGAIN and self.lines() == shown)
             if is_same and self.is_idle():
                 break
         self.lines()  # whatever is shown can be drawn
@@ -100,9 +109,8 @@ class Console:
 
     async def start(self) -> None:
         """Wait until keys are taken."""
-        await self.settle()
         while not self.is_idle():
-            await self.settle()
+            await self.pilot.pause(FRAME)
 
     @property
     def screen(self) -> ConsoleScreen:
@@ -156,12 +164,15 @@ async def console(
 ) -> AsyncIterator[Console]:
     """A paused console on a source (a recorded failover if none is given), after some keys.
 
-    If it ``sends``, it paints by itself all that it would send to a terminal. If something
-    ``moves``, high watermarks glide.
+    If the first of them is a screen's number, it begins there. If it ``sends``, it paints by itself
+    all that it would send to a terminal. If something ``moves``, high watermarks glide.
     """
     source = ListSource(failover()) if source is None else source
+    tabs = TABS if source.view.state.quorum is None else KRAFT_TABS
+    mode = next((mode for key, mode, _ in tabs if (key,) == keys[:1]), None)
     app = PatientApp(
         source,
+        mode or "overview",
         ascii=ascii,
         paused=True,
         complete=lambda text: [entry for entry in complete if entry.startswith(text)],
@@ -173,8 +184,7 @@ async def console(
         async with app.run_test(size=size) as pilot:
             driven = Console(app, pilot, source)
             await driven.start()
-            if keys:
-                await driven.press(*keys)
+            await driven.press(*(keys[1:] if mode else keys))
             try:
                 yield driven
             finally:

@@ -45,7 +45,8 @@ async def test_a_click_on_the_time_bar_of_a_damaged_session_is_answered_with_why
 
 async def test_a_click_on_a_row_of_a_damaged_session_is_answered_with_why() -> None:
     source = DamagedSource(failover(), at=80)
-    async with console(source, "2") as driven:
+    async with console(source) as driven:
+        await driven.press("2")  # which also leaves the notice of the damage
         await click(driven, "#table", (10, 2))
         await driven.press("5", "pagedown")
         await click(driven, "#log", (10, 2))
