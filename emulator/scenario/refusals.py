@@ -74,6 +74,11 @@ def why_no_value(cluster: Cluster, subject: Subject) -> str:
             needs_partition(cluster, name.partition("@")[0])
         elif kind == "broker":
             needs_broker(cluster, int(name))
+        elif kind in ("producer", "consumer"):
+            clients = cluster.clients.state
+            names = list(clients.producers if kind == "producer" else clients.consumers)
+            if name not in names:
+                raise _unknown(f"There is no {kind} {name}", name, names)
         elif kind == "member" and cluster.kraft is not None:
             needs_member(cluster, int(name))
         elif kind == "zk" and cluster.kraft is not None:

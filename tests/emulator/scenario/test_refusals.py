@@ -32,6 +32,17 @@ def messages_of(text: str) -> list[str]:
         (ZOOKEEPER, "quorum.leader == 100", "there is a quorum only in KRaft mode"),
         (ZOOKEEPER, "broker.1.fenced == true", "there is 'fenced' only in KRaft mode"),
         (ZOOKEEPER, "orders-0.elr == [1]", "there is 'elr' only in KRaft mode"),
+        (ZOOKEEPER, "producer.p2.acked == 0", "there is no producer p2; there is none yet"),
+        (
+            f"{ZOOKEEPER}produce orders\nconsume orders\n",
+            "producer.p2.acked == 0",
+            "there is no producer p2; the nearest is p1",
+        ),
+        (
+            f"{ZOOKEEPER}consume orders\n",
+            "consumer.c2.position == 0",
+            "there is no consumer c2; the nearest is c1",
+        ),
         (KRAFT, "orders-0.elr == [1]", "it is []"),
         (KRAFT, "orders-0@2.leo == 0", "it is nothing"),
     ],
