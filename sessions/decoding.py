@@ -42,6 +42,8 @@ _EMPTY: Final = b"\x80\x90"
 _CONTAINER: Final = bytes([*range(0x81, 0x90), *range(0x91, 0xA0), *range(0xDC, 0xE0)])
 _STRING: Final = bytes([*range(0xA0, 0xC0), *range(0xC4, 0xCA), *range(0xD9, 0xDC)])
 _NUMBER: Final = bytes([*range(0xCA, 0xD9), *range(0xE0, 0x100)])
+_TYPES: Final = (_EMPTY, _CONTAINER, _STRING, _NUMBER)
+_FIRST_OF_TYPE: Final = bytes.maketrans(b"".join(_TYPES), b"".join(t[:1] * len(t) for t in _TYPES))
 _LENGTH_BYTES: Final = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
 """Bytes of the length of binary data (0xC4..) and of a string, after the byte of its type."""
 _BYTES_MAX: Final = 0xC6
@@ -73,28 +75,18 @@ def memory_of_msgpack(
     memory = _memory_of_bytes(data, container_bytes)
     if memory <= memory_max or not memory_max:
         return memory
-    memory, rest, begin = 0, [], 0
-    for at, end in _strings(data):
-        text = data[at:end]
+    texts = [data[at:end] for at, end in _strings(data)]
+    for text in texts:
         size = len(text) * (1 if text.isascii() else CHARACTER_BYTES_MAX)
         memory += STRING_BYTES + len(text) + size  # it may be within bytes that are copied first
-        rest.append(data[begin:at])
-        begin = end
-    rest.append(data[begin:])
-    return memory + _memory_of_bytes(b"".join(rest), container_bytes)
+    return memory - _memory_of_bytes(b"".join(texts), container_bytes)
 
 
 def _memory_of_bytes(data: bytes, container_bytes: int) -> int:
-    left = len(data)
-    memory = SLOT_BYTES * left
-    for bytes_of_type, size in (
-        (_EMPTY, EMPTY_BYTES),
-        (_CONTAINER, container_bytes),
-        (_STRING, STRING_BYTES),
-        (_NUMBER, NUMBER_BYTES),
-    ):
-        count = left - len(data.translate(None, bytes_of_type))
-        memory += count * (size - SLOT_BYTES)
+    firsts, memory = data.translate(_FIRST_OF_TYPE), SLOT_BYTES * len(data)
+    sizes = (EMPTY_BYTES, container_bytes, STRING_BYTES, NUMBER_BYTES)
+    for bytes_of_type, size in zip(_TYPES, sizes, strict=True):
+        memory += firsts.count(bytes_of_type[0]) * (size - SLOT_BYTES)
     return memory
 
 

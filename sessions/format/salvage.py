@@ -114,23 +114,20 @@ class Salvage:
     def _row(self, page: bytes, at: int) -> Found:
         size, at = _varint(page, at)
         first_seq, at = _varint(page, at)
-        if size > VALUE_BYTES_MAX or size > self._bytes_left or not _is_chunk(page, at):
+        if size > VALUE_BYTES_MAX or size > self._bytes_left:
             raise NotARowError
+        kinds, block_type, begin = _columns(page, at)
         self._bytes_left -= size
         record = self._record(page, at, size)
-        head, header_at = _varint(record, 0)
-        types: list[int] = []
-        while header_at < head:
-            kind, header_at = _varint(record, header_at)
-            types.append(kind)
+        begin -= at
         numbers = []
-        for kind in types[1:-1]:
+        for kind in kinds:
             length = INTEGER_BYTES[kind]
-            part = record[header_at : header_at + length]
+            part = record[begin : begin + length]
             numbers.append(kind - 8 if length == 0 else int.from_bytes(part, "big", signed=True))
-            header_at += length
+            begin += length
         last_seq, first_us, last_us, first_record, last_record, checksum = numbers
-        block = record[header_at : header_at + (types[-1] - BLOB) // 2]
+        block = record[begin : begin + (block_type - BLOB) // 2]
         return (
             (first_seq, last_seq, first_us, last_us, first_record, last_record),
             checksum,
@@ -164,24 +161,31 @@ def _is_chunk_at(page: bytes, at: int) -> bool:
     try:
         _, at = _varint(page, at)
         _, at = _varint(page, at)
-        return _is_chunk(page, at)
-    except IndexError:
+        _columns(page, at)
+    except (IndexError, NotARowError):
         return False
+    return True
 
 
-def _is_chunk(page: bytes, at: int) -> bool:
-    """Return whether a record's header is that of a chunk: integers and a block."""
+def _columns(page: bytes, at: int) -> tuple[list[int], int, int]:
+    """Return the types of a chunk's integers and of its block, and where the first one begins.
+
+    Raises:
+        NotARowError: the record's header is not that of a chunk: integers and a block.
+        IndexError: the page ends before the header does.
+    """
     head, position = _varint(page, at)
     end = at + head
-    types: list[int] = []
-    while position < end and len(types) <= NUMBERS + 3:
+    first, position = _varint(page, position)
+    kind, position = _varint(page, position)
+    numbers: list[int] = []
+    while kind in INTEGER_BYTES and len(numbers) <= NUMBERS:
+        numbers.append(kind)
         kind, position = _varint(page, position)
-        types.append(kind)
-    if len(types) != NUMBERS + 3:
-        return False
-    first, *numbers, last = types
-    is_blob = last >= BLOB and last % 2 == 0
-    return first == 0 and is_blob and all(kind in INTEGER_BYTES for kind in numbers)
+    is_blob = kind >= BLOB and kind % 2 == 0
+    if first != 0 or len(numbers) != NUMBERS + 1 or not is_blob or position != end:
+        raise NotARowError
+    return numbers, kind, position
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
@@ -189,7 +193,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
     value = 0
     for index in range(at, at + VARINT_BYTES_MAX - 1):
         byte = data[index]
+        if byte < GOES_ON:
+            return value << 7 | byte, index + 1
         value = value << 7 | byte & ~GOES_ON
-        if not byte & GOES_ON:
-            return value, index + 1
     return value << 8 | data[index + 1], index + 2
