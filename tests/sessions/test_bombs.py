@@ -19,7 +19,12 @@ from sessions.decoding import (
 )
 from sessions.format import catalog
 from sessions.format.file import SessionFile
-from tests.support.hostile_sessions.bombs import BOMBS
+from tests.support.hostile_sessions.bombs import (
+    BOMBS,
+    deep_origin,
+    deep_outcome,
+    slightly_too_long_origin,
+)
 from tests.support.hostile_sessions.forging import record
 from tests.support.hostile_sessions.readers import Answer
 
@@ -107,17 +112,17 @@ def test_a_bomb_ends_in_one_sentence(
 
 
 def test_a_bad_file_is_one_line_of_a_list(intact: Path, tmp_path: Path) -> None:
-    for name in ("deep_origin", "deep_outcome", "long_origin"):
-        path = tmp_path / f"{name}.tide.db"
+    for bomb in (deep_origin, deep_outcome, slightly_too_long_origin):
+        path = tmp_path / f"{bomb.__name__}.tide.db"
         shutil.copy(intact, path)
-        BOMBS[name](path)
+        bomb(path)
     shutil.copy(intact, tmp_path / "intact.tide.db")
     found = {each.path.name: each.ended for each in catalog.list_sessions(tmp_path)}
     assert found == {
         "deep_origin.tide.db": "unreadable",
         "deep_outcome.tide.db": "damaged",
         "intact.tide.db": "closed",
-        "long_origin.tide.db": "unreadable",
+        "slightly_too_long_origin.tide.db": "unreadable",
     }
 
 

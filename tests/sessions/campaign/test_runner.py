@@ -1,11 +1,9 @@
 """Whole campaigns on Spark: what comes out, and what is left of one that is stopped or killed."""
 
-import os
 import random
 import shutil
 import signal
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from time import monotonic
@@ -19,6 +17,7 @@ from sessions.campaign.manifest import CampaignFolder
 from sessions.campaign.outcome import CampaignReport
 from sessions.campaign.plan import Plan
 from sessions.campaign.runner import CampaignError, Progress, interruptible, run_campaign
+from sessions.child_process import SAFE_PATH, environment, python_command
 from sessions.dataset.layout import STAGING, Dataset, DatasetError
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import EVENTS, SESSIONS
@@ -32,8 +31,8 @@ from tests.sessions.campaign.plans import (
     variant,
 )
 from tests.sessions.dataset.reading import files
+from tests.support.hostile_folder import make_hostile, traces
 
-ROOT = Path(__file__).parents[3]
 SEEDS = 150
 
 RUNNING = """
@@ -168,13 +167,16 @@ def test_termination_is_taken_for_ctrl_c() -> None:
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def begun(tmp_path: Path, made: Plan, dataset: Path) -> "subprocess.Popen[bytes]":
-    """A campaign in a process of its own."""
+def begun(
+    tmp_path: Path, made: Plan, dataset: Path, current_folder: Path
+) -> "subprocess.Popen[bytes]":
+    """A campaign in a process of its own, which alone does not import from its current folder."""
     (tmp_path / "plan.json").write_bytes(msgspec.json.encode(made))
+    inherited = {name: value for name, value in environment().items() if name != SAFE_PATH}
     return subprocess.Popen(
-        [sys.executable, "-c", RUNNING, str(tmp_path / "plan.json"), str(dataset)],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-        env=os.environ | {"TMPDIR": str(tmp_path)},
+        python_command("-c", RUNNING, str(tmp_path / "plan.json"), str(dataset)),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        cwd=current_folder, env=inherited | {"TMPDIR": str(tmp_path)},
     )  # fmt: skip
 
 
@@ -204,12 +206,14 @@ def whole(dataset: Path) -> list[str]:
 def test_a_campaign_that_is_broken_off_goes_on_from_there(
     tmp_path: Path, ending: signal.Signals
 ) -> None:
-    made, dataset = known_plan(49), tmp_path / "dataset"
-    with begun(tmp_path, made, dataset) as process:
+    """Nor do Spark and its workers import anything from the current folder."""
+    made, dataset, hostile = known_plan(49), tmp_path / "dataset", make_hostile(tmp_path / "here")
+    with begun(tmp_path, made, dataset, hostile) as process:
         wait_for_runs(process, random.randint(1, 40))
         process.send_signal(ending)
         _, errors = process.communicate(timeout=300)
     assert process.returncode == -ending, errors
+    assert traces(hostile) == ""
     kept: dict[Path, int] = {}
     if ending is signal.SIGINT:  # workers have ended too, and tidied up
         assert errors.decode().strip().endswith("KeyboardInterrupt")

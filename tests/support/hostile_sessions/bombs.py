@@ -190,8 +190,17 @@ def deep_unknown_field(path: Path) -> None:
 
 
 def long_origin(path: Path) -> None:
-    """An origin of 100 million characters beyond ASCII."""
-    with_meta(path, "origin", changed_json(meta(path, "origin"), name="\U0001f600" * (25 * MIB)))
+    """An origin of 100 million bytes of characters beyond ASCII."""
+    _with_long_origin(path, 100 * MIB)
+
+
+def slightly_too_long_origin(path: Path) -> None:
+    """The same with a few more bytes than are read."""
+    _with_long_origin(path, limits.TEXT_BYTES_MAX)
+
+
+def _with_long_origin(path: Path, size: int) -> None:
+    with_meta(path, "origin", changed_json(meta(path, "origin"), name="\U0001f600" * (size // 4)))
 
 
 def wide_origin(path: Path) -> None:
