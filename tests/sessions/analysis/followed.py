@@ -31,6 +31,11 @@ from emulator.events import (
 from emulator.releases.config import resolve
 
 Row = dict[str, Any]
+LEADING = (
+    TopicCreated, PartitionsAdded, TopicDeleted, PartitionStateChanged, BrokerStateChanged,
+    LogDeleted, ReplicaRoleChanged,
+)  # fmt: skip
+"""After all others, the same partitions exist, and the same replicas lead, as before."""
 
 
 @dataclass
@@ -107,6 +112,8 @@ class Followed:
                 found.exists, found.znode = True, event
             case PartitionStateRemoved():
                 self.of(event.tp).znode = None
+        if not isinstance(event, LEADING):
+            return
         for found in self.partitions.values():
             found.led = found.exists and (found.led or found.leading > 0)
 

@@ -20,6 +20,21 @@ TIMES = [
 OF_RELEASE = {"records", *TIMES}
 
 
+class Lag(NamedTuple):
+    """LEO - HW of a leader (None: there is none) from an event until ``until_us``.
+
+    ``since`` is the first event after which all values of the partition were what they are.
+    """
+
+    event: Event
+    lag: int | None
+    until_us: int
+    since: int
+
+
+Lags = dict[str, list[Lag]]
+
+
 def expected_commit_latency(session: str, events: list[Event]) -> list[Row]:
     """The rows of ``commit_latency`` of one session, by partition and acks."""
     produced = expected_produced(events)
@@ -34,7 +49,7 @@ def expected_commit_latency(session: str, events: list[Event]) -> list[Row]:
     ]
 
 
-def expected_hw_lag(session: str, events: list[Event], end_us: int) -> list[Row]:
+def expected_hw_lag(session: str, events: list[Event], lags_by_tp: Lags) -> list[Row]:
     """The rows of ``hw_lag`` of one session, by partition."""
     produced = expected_produced(events)
     return [
@@ -43,7 +58,7 @@ def expected_hw_lag(session: str, events: list[Event], end_us: int) -> list[Row]
             **_lag(lags),
             **_rounds(tp, events, [row for row in produced if row["tp"] == tp]),
         }
-        for tp, lags in _lags(events, end_us).items()
+        for tp, lags in lags_by_tp.items()
     ]
 
 
@@ -85,18 +100,6 @@ def _records(produced: list[Row]) -> Row:
         "slowest_seq": min((row["sent_seq"] for row in slowest), default=None),
         **percentiles("ack", [row["answered_us"] - row["sent_us"] for row in acked]),
     }
-
-
-class Lag(NamedTuple):
-    """LEO - HW of a leader (None: there is none) from an event until ``until_us``.
-
-    ``since`` is the first event after which all values of the partition were what they are.
-    """
-
-    event: Event
-    lag: int | None
-    until_us: int
-    since: int
 
 
 def _lag(lags: list[Lag]) -> Row:
@@ -147,7 +150,7 @@ def _rounds(tp: str, events: list[Event], produced: list[Row]) -> Row:
     }
 
 
-def _lags(events: list[Event], end_us: int) -> dict[str, list[Lag]]:
+def lags_of(events: list[Event], end_us: int) -> Lags:
     """The lag after each event, of each partition that ever existed, if only as an assignment.
 
     A partition has none before the first event that names it.
@@ -185,11 +188,11 @@ def _longest_lag(lags: list[Lag]) -> tuple[int, int | None]:
     return longest, longest_seq
 
 
-def expected_lag_timeline(session: str, events: list[Event], end_us: int) -> list[Row]:
+def expected_lag_timeline(session: str, end_us: int, lags_by_tp: Lags) -> list[Row]:
     """The rows of ``hw_lag_timeline`` of one session."""
     width = max(1, -(-end_us // 100))
     rows = []
-    for tp, lags in _lags(events, end_us).items():
+    for tp, lags in lags_by_tp.items():
         inside: dict[int, list[tuple[int, int, int]]] = {}
         for event, lag, until_us, since in lags:
             if lag is None:

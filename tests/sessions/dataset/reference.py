@@ -24,6 +24,11 @@ Row = dict[str, Any]
 Replica = tuple[str, int]
 NO_RECORD = -1
 """Stands at offsets below the start of a log that was begun anew."""
+COMMITTING = (
+    ProduceSent, RecordsAppended, LogTruncated, LogLoaded, LogDeleted, HighWatermarkChanged,
+    ReplicaRoleChanged,
+)  # fmt: skip
+"""After all others, the same records are below the same leaders' high watermarks as before."""
 
 
 class Records:
@@ -39,6 +44,8 @@ class Records:
         """Take one more event into account."""
         self._follow_producers(event)
         self._follow_logs(event)
+        if not isinstance(event, COMMITTING):
+            return
         for replica in self.leaders:
             for record in self.logs.get(replica, [])[: self.high_watermarks.get(replica, 0)]:
                 row = self.rows.get(record)
