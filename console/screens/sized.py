@@ -36,8 +36,8 @@ class Sized(Base):
         self.app.post_message(ScreenReady())
 
     def _screen_resized(self, size: Size) -> None:
-        """Lay out for the terminal's present size: ``size`` may be an earlier one."""
-        if self._is_seen():
+        """Lay out for the terminal's present size, once: ``size`` may be an earlier one."""
+        if self._is_seen() and self._compositor.size != self.app.size:
             super()._screen_resized(self.app.size)
 
     def _is_seen(self) -> bool:

@@ -1,6 +1,8 @@
 """A style sheet that is worked out once: Textual asks three times as it starts, for one theme."""
 
+from textual.app import App
 from textual.css.stylesheet import CssSource, Stylesheet
+from textual.dom import DOMNode
 
 
 class ParsedOnce(Stylesheet):
@@ -23,3 +25,8 @@ class ParsedOnce(Stylesheet):
         if self._parsed != self.source:
             super().reparse()
             self._parsed = self.source.copy()
+
+    def _process_component_classes(self, node: DOMNode) -> None:
+        """Leave an application's roles until its theme is known: Textual asks again then."""
+        if not isinstance(node, App) or node._css_update_count:
+            super()._process_component_classes(node)
