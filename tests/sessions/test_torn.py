@@ -124,6 +124,18 @@ def test_a_flipped_bit_spares_every_event_before_it(recording: Path, tmp_path: P
     assert len(spared) > 30
 
 
+def test_chunks_are_found_without_the_page_that_refers_to_them(
+    recording: Path, tmp_path: Path
+) -> None:
+    path, content = tmp_path / "without.tide.db", recording.read_bytes()
+    pages = PageMap(recording).pages
+    (page,) = (page for page in pages if (page.table, page.kind) == ("chunks", "internal"))
+    path.write_bytes(content[: page.begin] + bytes(page.size) + content[page.end :])
+    for events, said in (events_of(path), read_lazily(path)):
+        assert events == story_events()
+        assert said
+
+
 def killed_while_writing(folder: Path) -> Iterator[tuple[Path, Path]]:
     """What is on the disk, file and log, as a recorder goes on; copied as it is written."""
     path = folder / "a.tide.db"
