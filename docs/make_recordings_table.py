@@ -5,6 +5,7 @@ the marks of the page.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -45,9 +46,11 @@ def statements(script: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
+@cache
 def faults(script: Path) -> list[str]:
     """The kinds of faults in a script."""
-    found = [kind for kind, words in FAULTS.items() if _has(statements(script), kind, words)]
+    given = statements(script)
+    found = [kind for kind, words in FAULTS.items() if _has(given, kind, words)]
     return found or ["no fault"]
 
 
