@@ -42,3 +42,11 @@ async def test_a_view_knows_what_is_in_sight() -> None:
         view = driven.screen.query_one("#log", VirtualView)
         assert view.in_sight()[-1] == 169
         assert len(view.in_sight()) == view.page
+
+
+async def test_a_role_keeps_the_background_of_the_line_under_the_cursor() -> None:
+    async with console(None, "2") as driven:
+        view = driven.screen.panes[0].view
+        cursor = view.style_of("", "cursor")
+        assert view.style_of("", "").bgcolor != cursor.bgcolor
+        assert view.style_of("error", "cursor").bgcolor == cursor.bgcolor
