@@ -3,6 +3,7 @@
 There is one Spark session for all that need one: starting a JVM takes longer than most of them.
 """
 
+import atexit
 import gc
 import hashlib
 import os
@@ -95,8 +96,11 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_unconfigure() -> None:
-    """Let garbage be collected when Python ends: DuckDB tells on standard error what is left."""
-    gc.unfreeze()
+    """Let garbage be collected when Python ends: DuckDB tells on standard error what is left.
+
+    pytest looks through all of it, too, at its own end, which comes before.
+    """
+    atexit.register(gc.unfreeze)
 
 
 @pytest.hookimpl(wrapper=True)

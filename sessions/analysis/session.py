@@ -47,6 +47,11 @@ PORTS: Final = {"spark": 7077, "sc": 15002}
 """Default ports of a master and a Spark Connect server."""
 LOOPBACK: Final = "127.0.0.1"
 LOCAL_MEMORY: Final = "2g"
+PAGE_BYTES: Final = 1 << 20
+"""Memory that a sort or an aggregation takes at a time.
+
+With few cores Spark takes 32 MB for each of them, however few rows there are, and Java clears it.
+"""
 SHORT_LIVED: Final = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m"
 """Options for a short-lived JVM: no optimizing compiler, whose cost does not pay off in minutes.
 
@@ -217,6 +222,7 @@ def settings(master: str, scratch: str) -> dict[str, str]:
         chosen |= {
             "spark.local.dir": scratch,
             "spark.driver.memory": LOCAL_MEMORY,
+            "spark.buffer.pageSize": str(PAGE_BYTES),
             "spark.ui.enabled": "false",
         }
     if local or all(host in (LOOPBACK, "localhost") for host, _ in addresses(master)):
