@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from emulator.common.extras import missing_extra
 from sessions.analysis.classes import ask_once, small_home
 from sessions.analysis.errors import AnalysisError, SparkUnavailable
 from sessions.analysis.java import require_java
@@ -69,7 +70,6 @@ With Spark's default, 100, they compile 150 of these twice, and the next analysi
 """
 CONNECT_MODE: Final = "SPARK_CONNECT_MODE_ENABLED"
 """Environment variable that tells PySpark's functions of a remote session."""
-SPARK_EXTRA: Final = "install it with: pip install 'tidegauge[spark]'"
 CONNECT_EXTRA: Final = "install them with: pip install 'pyspark[connect]'"
 
 
@@ -92,7 +92,8 @@ def spark_session(
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise SparkUnavailable(f"analysis needs PySpark ({error.name}); {SPARK_EXTRA}") from error
+        message = missing_extra("analysis", f"PySpark ({error.name})", "spark")
+        raise SparkUnavailable(message) from error
     is_submitted = SUBMITTED in os.environ and not remote
     address = None if is_submitted else remote or master
     if address and not LOCAL.fullmatch(address):
