@@ -22,12 +22,12 @@ def main() -> None:
 
 
 def __getattr__(name: str) -> str:
-    """Return ``__version__``, read from the installed package's metadata on access."""
+    """Return ``__version__``, which is imported on access."""
     if name != "__version__":
         raise AttributeError(f"module 'tidegauge' has no attribute {name!r}")
-    from importlib.metadata import PackageNotFoundError, version
+    from tidegauge.rooms import require_rooms
 
-    try:
-        return version("tidegauge")
-    except PackageNotFoundError:
-        return "not installed"
+    require_rooms()
+    from emulator.common.version import VERSION
+
+    return VERSION

@@ -19,6 +19,7 @@ from commands.exits import CommandError, ExitCode
 from commands.language.usage import Command, explained
 from commands.output import streams
 from commands.output.failures import TRACEBACK, judged
+from emulator.common.version import THIS_PROGRAM
 from sessions.garbage_collection import collect_no_more, collect_seldom
 
 NAME = "tidegauge"
@@ -107,12 +108,7 @@ def _named(command: Command, arguments: list[str]) -> tuple[Command, str]:
 
 def _version(is_asked: bool) -> None:
     if is_asked:
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            streams.emit(f"{NAME} {version(NAME)}\n")
-        except PackageNotFoundError:
-            streams.emit(f"{NAME} (not installed)\n")
+        streams.emit(f"{THIS_PROGRAM}\n")
         raise typer.Exit
 
 

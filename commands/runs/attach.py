@@ -10,9 +10,10 @@ from msgspec import Struct
 from commands.exits import CommandError, ExitCode
 from commands.runs.live import asked
 from commands.runs.recording import TEMPORARY_BYTES_MAX, session_path
+from emulator.common.version import THIS_PROGRAM
 from emulator.inputs.statements import CreateCluster
 from sessions.attached.poller import Poller
-from sessions.format.metadata import Origin, this_program
+from sessions.format.metadata import Origin
 from sessions.model.states import NO_SEED
 from sessions.own_cluster.reading import SourceError
 from sessions.recording.recorder import Recorder
@@ -57,7 +58,7 @@ def attached_source(
     now_us = int(time() * US_PER_SECOND)
     origin = Origin(
         name=name,
-        program=this_program(),
+        program=THIS_PROGRAM,
         version=poller.release,
         seed=NO_SEED,
         cluster=CreateCluster(version=poller.release, mode=poller.image.mode or ""),

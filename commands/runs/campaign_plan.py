@@ -14,10 +14,10 @@ from commands.language.cluster_options import ClusterOptions
 from commands.language.parser import Script, parse_script, read_text
 from commands.language.ranges import CONFIG, Seeds, Variation, seeds
 from commands.language.values import Setting
+from emulator.common.version import THIS_PROGRAM
 from emulator.inputs.statements import Statement
 from sessions.campaign.chaos import Chaos
 from sessions.campaign.plan import Around, Plan, Variant, variant_ids
-from sessions.format.metadata import this_program
 from sessions.grammar.words import BadWord
 
 COMMAND: Final = "'tidegauge campaign'"
@@ -69,7 +69,7 @@ def plan(options: CampaignOptions) -> tuple[Plan, tuple[str, ...]]:
         source=source,
         seeds=list(chosen or Seeds([(0, 99)])),
         variants=[reading.variant(name) for reading, name in zip(readings, ids, strict=True)],
-        program=this_program(),
+        program=THIS_PROGRAM,
         path=str(Path(options.file).absolute()),
         chaos=options.chaos,
     )

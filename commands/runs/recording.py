@@ -7,8 +7,9 @@ from typing import Final
 
 from commands.exits import CommandError, ExitCode
 from commands.language.parser import COMMAND_LINE, NO_PLACE, Script
+from emulator.common.version import THIS_PROGRAM
 from sessions.file_system import create_private_folder
-from sessions.format.metadata import Origin, this_program
+from sessions.format.metadata import Origin
 from sessions.format.schema import SUFFIX
 from sessions.recording.recorder import Recorder
 from sessions.text import clean
@@ -44,7 +45,7 @@ def origin_of(script: Script, path: Path | None, variables: dict[str, str]) -> O
     spec = script.spec
     return Origin(
         name=clean(stem_of(script.name) if path is None else path.name.removesuffix(SUFFIX)),
-        program=this_program(),
+        program=THIS_PROGRAM,
         version=spec.version,
         seed=spec.seed,
         cluster=spec,

@@ -79,19 +79,6 @@ class RecordedInput(Struct, frozen=True):
     statement: Statement | None
 
 
-def this_program() -> str:
-    """Return this program's name and version, as ``tidegauge 0.1.0``.
-
-    Without a version where it runs from sources that were not installed.
-    """
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return f"tidegauge {version('tidegauge')}"
-    except PackageNotFoundError:
-        return "tidegauge"
-
-
 def meta_checksum(key: str, value: str) -> int:
     """Return the checksum of a row of ``meta``."""
     return checksum(f"{key}\0{value}".encode("utf-8", "surrogatepass"))

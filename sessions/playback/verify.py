@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from emulator.cluster import Cluster
+from emulator.common.version import THIS_PROGRAM
 from emulator.events import Event
 from emulator.releases.config import ConfigError
 from emulator.scenario.runner import Advance, Runner
@@ -18,7 +19,7 @@ from sessions.format.errors import (
     consistent,
 )
 from sessions.format.file import SessionFile
-from sessions.format.metadata import Outcome, this_program
+from sessions.format.metadata import Outcome
 from sessions.model.cluster_view import ClusterView
 from sessions.model.result_view import ResultView
 from sessions.model.summary import snapshot
@@ -177,11 +178,11 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
             again = outcome_of(view, runner)
             differences = _differences(outcome, again)
         note = _note(session)
-        if _is_of_another_version(session, differences, view):
+        if _differs_by_version(session, differences, view):
             differences = []
             note += (
                 f" Only the state hash differs: {_recorded_by(session)} recorded it, "
-                f"and this is {this_program()}."
+                f"and this is {THIS_PROGRAM}."
             )
         return Verification(
             session.path,
@@ -204,13 +205,13 @@ def _differences(recorded: Outcome, again: Outcome) -> list[OutcomeDifference]:
     ]
 
 
-def _is_of_another_version(
+def _differs_by_version(
     session: SessionFile, differences: list[OutcomeDifference] | None, again: ClusterView
 ) -> bool:
-    """Whether the hashes alone differ, as may be between versions: the cluster is the same."""
+    """Whether the hashes alone differ, as they may between versions, and the rows are equal."""
     if [value.name for value in differences or ()] != [STATE_HASH]:
         return False
-    if session.origin.program == this_program():
+    if session.origin.program == THIS_PROGRAM:
         return False
     replay = Replay(Chunks(session))
     replay.seek_seq(session.last_seq)

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+from emulator.common.version import VERSION
+
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
 SESSIONS = ROOT / ".github" / "actions" / "sessions" / "action.yml"
@@ -104,10 +106,9 @@ def test_a_workflow_runs_what_is_there(file: Path) -> None:
 def test_only_the_projects_version_is_published(tag: str, status: int, job: Job) -> None:
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())
     (check,) = (step for step in workflow["jobs"]["build"]["steps"] if "env" in step)
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     done = subprocess.run(
         ["bash", "-e", "-c", check["run"]], cwd=ROOT, check=False, capture_output=True,
-        env=job.environment | {"TAG": tag.format(version)},
+        env=job.environment | {"TAG": tag.format(VERSION)},
     )  # fmt: skip
     assert done.returncode == status
     publish = workflow["jobs"]["publish"]

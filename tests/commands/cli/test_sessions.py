@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from commands.cli.main import run_program
+from emulator.common.version import THIS_PROGRAM
 from sessions.format.file import SessionFile
-from sessions.format.metadata import this_program
 from sessions.text import clock
 
 
@@ -51,7 +51,7 @@ def test_a_verification_is_printed_as_json(
     assert run_program(["sessions", "verify", str(recording), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     with SessionFile(recording) as session:
-        assert session.origin.program == this_program() != "tidegauge"
+        assert session.origin.program == THIS_PROGRAM
         assert session.outcome is not None
         assert found == {
             "schema": 1,

@@ -6,11 +6,12 @@ import msgspec
 import pytest
 
 from emulator.cluster import Cluster
+from emulator.common.version import THIS_PROGRAM
 from emulator.inputs.statements import Produce
 from emulator.scenario.runner import Runner
 from sessions.format.errors import SessionDamagedError, SessionIncompleteError
 from sessions.format.file import SessionFile
-from sessions.format.metadata import Origin, Outcome, this_program
+from sessions.format.metadata import Origin, Outcome
 from sessions.format.schema import SCHEMA
 from sessions.playback import verify as verification
 from sessions.playback.verify import TOLD_EVERY, verify
@@ -76,7 +77,7 @@ def outcome_of(path: Path) -> Outcome:
 
 
 def of_this_version(path: Path) -> None:
-    text = msgspec.json.encode(msgspec.structs.replace(origin(), program=this_program())).decode()
+    text = msgspec.json.encode(msgspec.structs.replace(origin(), program=THIS_PROGRAM)).decode()
     edited(path, "UPDATE meta SET value = ? WHERE key = 'origin'", text)
 
 
@@ -112,7 +113,7 @@ def test_another_versions_state_hash_is_no_difference(tmp_path: Path) -> None:
     assert found.state_hash != outcome_of(path).state_hash
     assert str(found) == (
         f"{path}: all {found.events:,} events and the final state are the same. Only the state hash"
-        f" differs: an earlier version recorded it, and this is {this_program()}."
+        f" differs: an earlier version recorded it, and this is {THIS_PROGRAM}."
     )
 
 
