@@ -397,26 +397,23 @@ class SessionFile:
         Events added to the chunk since it was listed are omitted. Raises the same errors as
         :meth:`events`.
         """
-        is_damaged = True
         try:
             *numbers, checksum, data = self._row_of(chunk)
             if not self._is_whole(data, checksum, numbers):
-                raise codec.BlockError("the checksum is another one")
-            # What is whole and cannot be decoded was written so: no other page has more of it.
-            is_damaged = False
+                raise SessionDamagedError("the checksum is another one")
             unpacked = codec.unpack(data, kinds)
             if unpacked.memory > limits.CHUNK_MEMORY_LARGE:
                 give_back()
             is_other = unpacked.first_seq != chunk.first_seq or unpacked.times[0] != chunk.first_us
-            is_damaged = is_other or unpacked.last_seq < chunk.last_seq
-            if is_damaged:
-                raise codec.BlockError("they are other ones")
+            if is_other or unpacked.last_seq < chunk.last_seq:
+                raise SessionDamagedError("they are other ones")
             return unpacked.up_to(chunk.last_seq)
         except SessionDroppedError:
             raise
         except (codec.BlockError, SessionDamagedError) as error:
+            # A whole block that cannot be decoded was written so: no other page has more of it.
             if (
-                is_damaged
+                not isinstance(error, codec.BlockError)
                 and self._salvage is None
                 and self._salvaged([], chunk.first_seq) > chunk.first_seq
             ):

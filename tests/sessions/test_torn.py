@@ -3,8 +3,9 @@
 import os
 import random
 import shutil
+import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,30 @@ def test_chunks_are_found_without_the_page_that_refers_to_them(
     for events, said in (events_of(path), read_lazily(path)):
         assert events == story_events()
         assert said
+
+
+def test_a_chunk_found_to_be_damaged_is_read_from_a_page_that_has_it_whole(
+    recording: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "twice.tide.db"
+    shutil.copy(recording, path)
+    with closing(sqlite3.connect(path)) as database, database:
+        (table,) = database.execute(
+            "SELECT sql FROM sqlite_master WHERE name = 'chunks'"
+        ).fetchone()
+        database.execute(table.replace("chunks", "kept", 1))
+        database.execute("INSERT INTO kept SELECT * FROM chunks")
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("DELETE FROM sqlite_master WHERE name = 'kept'")  # its pages stay
+        (block,) = database.execute("SELECT events FROM chunks ORDER BY first_seq").fetchone()
+    content = bytearray(path.read_bytes())
+    at = content.index(block[-20:])
+    assert content.count(block[-20:]) == 2
+    page = next(page for page in PageMap(path).pages if page.begin <= at < page.end)
+    assert page.table == "chunks"
+    content[at] ^= 1
+    path.write_bytes(content)
+    assert read_lazily(path)[0] == story_events()
 
 
 def killed_while_writing(folder: Path) -> Iterator[tuple[Path, Path]]:
