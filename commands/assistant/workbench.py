@@ -22,10 +22,11 @@ from commands.runs.driver import Driver, Pace, TimeLimitError
 from commands.runs.json_result import final_tables
 from commands.runs.live import live_source_of, replay_source
 from commands.runs.narration import outcome_text
+from commands.runs.opening import go_to
 from commands.runs.recording import recorder
 from commands.runs.run import started
 from commands.runs.script_runner import ScriptRunner
-from commands.runs.why import answer, go_to, troubles
+from commands.runs.why import answer, troubles
 from console.model.workspace import Stage
 from console.render.effects import change_rows, effect_words
 from console.render.lines import text_of

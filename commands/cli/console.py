@@ -151,8 +151,8 @@ def console(
     need_terminal()
     from commands.runs.console_library import ConsoleLibrary
     from commands.runs.live import completer, live_source
+    from commands.runs.opening import go_to
     from commands.runs.reproduction import command_line
-    from commands.runs.why import go_to
     from console import run
 
     chosen = screen.settings(read_only=read_only)
@@ -268,8 +268,8 @@ def replay(
     The screens are the same as for a live cluster; a recording is read-only.
     """
     from commands.runs.live import completer, replay_source_on_screen
+    from commands.runs.opening import go_to
     from commands.runs.reproduction import command_line
-    from commands.runs.why import go_to
 
     chosen = screen.settings()
     source = replay_source_on_screen(Path(file))

@@ -13,7 +13,7 @@ from commands.cli.options import AsJson, argument, flag, option
 from commands.exits import CommandError, ExitCode
 from commands.language.places import first_seq, last_seq
 from commands.output import streams
-from commands.runs.opening import opened
+from commands.runs.opening import go_to, opened
 from sessions.grammar.places import Place, place
 
 app = typer.Typer(
@@ -107,7 +107,7 @@ def why(
         try:
             source.to_tail()
             if at is not None:
-                explanation.go_to(source, at)
+                go_to(source, at)
             stage = Stage(source, paused=True, patience=inf)
             if subject:
                 answers = [explanation.answer(stage, subject)]
@@ -169,7 +169,6 @@ def html(
     """
     from commands.output.progress import Progress
     from commands.runs.session_page import EVENTS_MAX, story_of
-    from commands.runs.why import go_to
     from sessions.file_system import write_file
     from sessions.format.errors import consistent
     from sessions.replay_page.page import replay_page

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from commands.output.streams import narrate
 from console.model.why import Fold, chain
 from console.model.workspace import Stage
 from console.render.cause_chain import chain_lines, fold_text
@@ -14,11 +13,9 @@ from console.render.lines import text_of
 from console.render.why_sentence import sentence
 from console.styles.glyphs import ASCII
 from emulator.events import Event
-from sessions.grammar.places import Place
 from sessions.grammar.words import BadWord, nearest
 from sessions.model.event_text import in_words
 from sessions.model.states import PartitionState
-from sessions.sources.source import Source
 from sessions.text import number
 
 WIDTH: Final = 160
@@ -109,14 +106,3 @@ def troubles(stage: Stage, maximum: int | None = None) -> list[Answer]:
     partitions = stage.view.state.partitions.values()
     unhealthy = (partition for partition in partitions if stage.view.status(partition) != "healthy")
     return [of_partition(stage, partition) for partition in islice(unhealthy, maximum)]
-
-
-def go_to(source: Source, place: Place) -> None:
-    """Bring the cursor to a place, at most to the end: a note says so."""
-    if end := place.beyond_end(0, source.last_seq, source.last_time_us):
-        narrate(f"note: {end}")
-    position = place.in_recording(source.last_seq, source.last_time_us)
-    if position.seq is not None:
-        source.seek_seq(position.seq)
-    else:
-        source.seek_time(position.time_us)
