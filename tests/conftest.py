@@ -98,7 +98,7 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_unconfigure() -> None:
     """Let garbage be collected when Python ends: DuckDB tells on standard error what is left.
 
-    pytest looks through all of it, too, at its own end, which comes before.
+    Not before: pytest itself collects garbage twice as it ends, which would look through all of it.
     """
     atexit.register(gc.unfreeze)
 

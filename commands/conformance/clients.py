@@ -41,8 +41,9 @@ class Client(Struct, frozen=True):
 def _python(module: str, library: str, package: str) -> Callable[[Path], Command]:
     def prepare(_folder: Path) -> Command:
         if find_spec(library) is None:
-            message = f"'tidegauge conform {package}' needs {package}; install it with: pip install"
-            raise CommandError(ExitCode.UNREACHABLE, f"{message} {package}")
+            needed = f"'tidegauge conform {package}' needs {package}"
+            message = f"{needed}; install it with: pip install {package}"
+            raise CommandError(ExitCode.UNREACHABLE, message)
         return Command(python_command("-m", module), environment())
 
     return prepare

@@ -16,7 +16,7 @@ _SIZE: Final = re.compile(r"(\d{1,9})(KB|MB|GB)", re.ASCII)
 
 
 def first_seq(place: Place, chunks: "Chunks") -> int:
-    """Return the first event at or after a position of a recording; after its last, if none is."""
+    """Return the first event at or after a position of a recording, or one more than its last."""
     if place.seq is not None:
         return place.seq
     if place.beyond_end(0, chunks.last_seq, chunks.last_us):

@@ -40,7 +40,10 @@ class Place(Struct, frozen=True):
     is_end: bool = False
 
     def beyond_end(self, now_us: int, last_seq: int, last_us: int) -> str:
-        """What is there instead, if it is after the end: ``the end is 00:00:40.600 (#1,234)``."""
+        """Where the end is, if this is after it: ``the end is 00:00:40.600 (#1,234)``; or empty.
+
+        Arguments are those of :meth:`seen_from`.
+        """
         time_us = self.time_us + (now_us if self.is_distance else 0)
         if (time_us <= last_us) if self.seq is None else (self.seq <= last_seq):
             return ""

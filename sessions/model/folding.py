@@ -76,7 +76,7 @@ class Snapshot(Struct, frozen=True):
 
 
 class Blocked(Struct, frozen=True):
-    """The causes of waiting writes: ``brokers`` do not respond or fetch.
+    """The causes of waiting and refused writes: ``brokers`` do not respond or fetch.
 
     Between two brokers that do not reach each other, it is the one that reaches fewer others.
     ``is_stuck``: for some partition no other broker can lead, so waiting is of no use. ``absent``
@@ -342,10 +342,10 @@ class Model:
         brokers, absent, is_stuck = set[int](), set[int](), False
         out_of_reach = Counter(follower for follower, _ in self.severed)
         for tp, flags in self._flags.items():
-            partition = self.partitions[tp]
             if flags & REFUSED:
-                absent |= {*partition.osr}
+                absent.update(self.partitions[tp].osr)
             elif flags & BLOCKED:
+                partition = self.partitions[tp]
                 leader = partition.leader or 0
                 silent = {
                     leader if out_of_reach[leader] > out_of_reach[broker] else broker

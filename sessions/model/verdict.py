@@ -19,8 +19,9 @@ from sessions.text import US_PER_SECOND, clock, natural_list, number, plural
 BROKERS_NAMED_MAX: Final = 3
 """More brokers are counted and not named."""
 AT_LATEST: Final = " at the latest"
+"""What a line without room for it leaves out."""
 REASONS: Final = " ("
-"""What a line without room for it leaves out, the reasons with what follows."""
+"""Begins the reasons, which a line without room for them leaves out with all that follows."""
 HEALTHY: Final = "healthy"
 OF_TROUBLE: Final = {
     "no controller": "NO CONTROLLER",
